@@ -37,48 +37,38 @@ class Assignment:
 
     def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
         self.source, self.released = source, released
-        self.blocked = list(source.metadata.nmt.blocked)
-        self.drawn = drawn_constants(source)
-        self.tests = {
-            grade_id(c): c.source for c in source.cells if is_test(c.metadata.nbgrader)
-        }
-        self.solutions = {
-            grade_id(c): c.source
-            for c in source.cells
-            if c.cell_type == "code" and c.metadata.nbgrader.solution
-        }
-        # What each answer cell defines, and whether it is something to call.
-        self.answers = {id: answer_names(text) for id, text in self.solutions.items()}
+        about = source.metadata.nmt
+        self.blocked, self.drawn = list(about.blocked), drawn_constants(source)
         # Some answers call others. Hidden tests give them the right ones, so that a
         # mistake costs points only once.
-        self.given = dict(source.metadata.nmt.get("given", {}))
-        self.schemes = {
-            grade_id(c): "\n".join(
-                line for line in c.source.splitlines() if not line.startswith("###")
-            )
-            for c in source.cells
-            if c.cell_type == "markdown" and c.metadata.nbgrader.solution
-        }
-        self.set_up = [
-            c.source
-            for c in source.cells
-            if c.cell_type == "code"
-            and c.metadata.nbgrader.locked
-            and not c.metadata.nbgrader.grade
-            and "no-grading" not in c.metadata.get("tags", [])
-        ]
+        self.given = dict(about.get("given", {}))
+        # Modules to import before the clock runs, because an optimizer, or an operator
+        # that is refused, would import them at its first use.
+        self.warm = list(about.get("warm", []))
+        self.tests, self.solutions, self.schemes = (dict[str, str]() for _ in range(3))
+        self.set_up = list[str]()
+        for cell in source.cells:
+            grading, is_code = cell.metadata.nbgrader, cell.cell_type == "code"
+            if is_test(grading):
+                self.tests[grade_id(cell)] = cell.source
+            elif grading.solution and is_code:
+                self.solutions[grade_id(cell)] = cell.source
+            elif grading.solution:
+                text = re.sub("(?m)^###.*\n?", "", cell.source)
+                self.schemes[grade_id(cell)] = text.rstrip("\n")
+            elif is_code and "no-grading" not in cell.metadata.get("tags", []):
+                self.set_up.append(cell.source)
+        # What each answer cell defines, and whether it is something to call.
+        self.answers = {id: answer_names(text) for id, text in self.solutions.items()}
         self.namespace: dict[str, Any] = {"__name__": "tests"}
         for text in self.set_up:
             exec(compile(parsed(text), "set-up", "exec"), self.namespace)
-        modules = [
+        self.helpers = [
             thing.__name__
             for thing in self.namespace.values()
             if isinstance(thing, ModuleType)
+            and thing.__name__.startswith(f"{__package__}.")
         ]
-        self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # Modules to import before the clock runs, because an optimizer, or an operator
-        # that is refused, would import them at its first use.
-        self.warm = list(source.metadata.nmt.get("warm", []))
 
     @cached_property
     def pictures(self) -> dict[str, NotebookNode]:

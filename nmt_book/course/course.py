@@ -167,11 +167,9 @@ def main() -> int:
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)
-    except ImportError as error:
-        print(f"error: {error} (pip install '.[class]')", file=sys.stderr)
-        return 2
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ImportError, ValueError) as error:
+        install = " (pip install '.[class]')" * isinstance(error, ImportError)
+        print(f"error: {error}{install}", file=sys.stderr)
         return 2
     drawn = (
         f"constants drawn by seed {options.seed!r}"

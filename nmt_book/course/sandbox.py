@@ -32,23 +32,20 @@ BOOK = ("__init__.py", "__init__.pyi")  # of the package that the course is in
 ANSWERS = ["*/check.py", "*/__pycache__/check.*"]
 ANSWERS += ["course/check/a*", "course/check/__pycache__/a*"]
 SYSTEM = [
-    f"/{name}"
-    for name in (
-        "bin",
-        "lib",
-        "lib32",
-        "lib64",
-        "usr/bin",
-        "usr/lib",
-        "usr/lib32",
-        "usr/lib64",
-        "usr/share/fonts",
-        "usr/share/zoneinfo",
-        "etc/ld.so.cache",
-        "etc/fonts",
-        "etc/alternatives",
-        "sys/devices/system/cpu",
-    )
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/share/fonts",
+    "/usr/share/zoneinfo",
+    "/etc/ld.so.cache",
+    "/etc/fonts",
+    "/etc/alternatives",
+    "/sys/devices/system/cpu",
 ]
 ROOTS = sorted({str(HERE.parents[1]), str(LIBRARY.parent)})
 PACKAGES = {"PYTHONPATH": os.pathsep.join(ROOTS)}
@@ -65,8 +62,8 @@ ENVIRONMENT = {
 }
 # Where systemd gives users control groups, the processes of a submission are limited
 # together, including kernel memory and files in memory.
-GROUP = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
-GROUP += ["-p", "MemoryMax=3G", "-p", "MemorySwapMax=0", "-p", f"TasksMax={PROCESSES}"]
+GROUP = f"""systemd-run --user --scope --quiet --collect
+-p MemoryMax=3G -p MemorySwapMax=0 -p TasksMax={PROCESSES}""".split()
 
 
 @cache

@@ -29,34 +29,12 @@ from nmt_book.exercise.values import difference, show
 
 SECONDS, BYTES = 1.0, 8 * 2**30  # for one mutant: some never end
 INPUTS = 24  # larger random ones, for each case
-OPERATORS = {
-    "Add": "Sub",
-    "Sub": "Add",
-    "Mult": "Div Add Pow",
-    "Div": "Mult FloorDiv",
-    "FloorDiv": "Div",
-    "Mod": "FloorDiv",
-    "Pow": "Mult",
-    "MatMult": "Mult",
-    "BitAnd": "BitOr",
-    "BitOr": "BitAnd",
-    "And": "Or",
-    "Or": "And",
-    "Lt": "LtE Gt",
-    "LtE": "Lt GtE",
-    "Gt": "GtE Lt",
-    "GtE": "Gt LtE",
-    "Eq": "NotEq LtE GtE",
-    "NotEq": "Eq Lt Gt",
-    "Is": "IsNot",
-    "IsNot": "Is",
-    "In": "NotIn",
-    "NotIn": "In",
-}
-RELATIVES = """tril triu, softmax log_softmax, max min, argmax argmin, amax amin, sum
-mean, sin cos, log log2 log10, ceil floor, zeros ones, any all, append extend, add
-discard, transpose reshape, norm1 norm2 norm3, self_attention cross_attention, src_mask
-tgt_mask, W_q W_k W_v"""
+# Names of functions and of operators; each may stand for the others of its group.
+RELATIVES = """Add Sub Mult, Mult Div FloorDiv Pow, FloorDiv Mod, Mult MatMult, BitAnd
+BitOr, And Or, Lt LtE Gt GtE, Eq NotEq Lt LtE Gt GtE, Is IsNot, In NotIn, tril triu,
+softmax log_softmax, max min, argmax argmin, amax amin, sum mean, sin cos, log log2
+log10, ceil floor, zeros ones, any all, append extend, add discard, transpose reshape,
+norm1 norm2 norm3, self_attention cross_attention, src_mask tgt_mask, W_q W_k W_v"""
 RESULTS = [  # what is returned, changed a little, or of another kind
     "{} + 0.01",
     "1.01 * {}",
@@ -91,12 +69,6 @@ def slots(tree: ast.AST) -> list[Slot]:
     return places
 
 
-def without(parts: list[Any]) -> Iterator[list[Any]]:
-    """A list without one of its elements."""
-    for i in range(len(parts)):
-        yield parts[:i] + parts[i + 1 :]
-
-
 def numbers(value: Any) -> set[Any]:
     if isinstance(value, bool):
         return {not value}
@@ -107,8 +79,7 @@ def numbers(value: Any) -> set[Any]:
 
 def expressions(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
     """What may stand in the place of an expression or of a part of it."""
-    for kind in OPERATORS.get(type(node).__name__, "").split():
-        yield getattr(ast, kind)()
+    yield from (getattr(ast, other)() for other in relatives(type(node).__name__))
     match node:
         case ast.Constant(value=bool() | int() | float() as value):
             yield from map(ast.Constant, sorted(numbers(value)))
@@ -119,42 +90,21 @@ def expressions(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
         case ast.Attribute(value=value, attr=name, ctx=ast.Load()):
             yield from (ast.Attribute(value, other) for other in relatives(name))
         case ast.BinOp(left=left, op=op, right=right):
-            yield from (left, right, ast.BinOp(right, op, left))
-        case ast.BoolOp(values=values):
-            yield from values
+            yield ast.BinOp(right, op, left)
         case ast.Compare():
             yield from map(ast.Constant, (True, False))
-        case ast.UnaryOp(operand=operand):
-            yield operand
-        case ast.IfExp(body=body, orelse=orelse):
-            yield from (body, orelse)
-        case ast.Subscript(value=value, ctx=ast.Load()):
-            yield value
         case ast.Slice(lower=lower, upper=upper):
             yield from (ast.Slice(lower), ast.Slice(None, upper))
-        case ast.List(elts=parts) | ast.Tuple(elts=parts) if len(parts) > 1:
-            yield from (type(node)(fewer, ast.Load()) for fewer in without(parts))
-            yield type(node)(parts[::-1], ast.Load())
-        case ast.comprehension(target=target, iter=values, ifs=tests):
-            for fewer in without(tests):
-                yield ast.comprehension(target, values, fewer, 0)
-        case ast.Call(func=function, args=given, keywords=named):
-            yield from given[:1]  # f(x) → x
-            if isinstance(function, ast.Attribute):
-                yield function.value  # x.f() → x
-            yield from (ast.Call(function, fewer, named) for fewer in without(given))
-            yield from (ast.Call(function, given, fewer) for fewer in without(named))
-            for i in range(len(given) - 1):
-                swapped = [*given[:i], given[i + 1], given[i], *given[i + 2 :]]
-                yield ast.Call(function, swapped, named)
+        case ast.Call(func=ast.Attribute(value=value)):
+            yield value  # x.f() → x
+    if isinstance(node, ast.expr):  # a part of it: f(x) → x, x[0] → x, not x → x
+        yield from (p for p in ast.iter_child_nodes(node) if isinstance(p, ast.expr))
 
 
 def statements(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
     """What may stand in the place of a statement."""
     if not isinstance(node, ast.stmt):
         return
-    if not isinstance(node, ast.FunctionDef | ast.ClassDef):
-        yield ast.Pass()
     match node:
         case ast.If(body=body, orelse=orelse):
             yield from (
@@ -191,13 +141,19 @@ def mutants(source: str) -> Iterator[str]:
         node = home[key]
         if not isinstance(node, ast.AST):
             continue
+        texts = []
         for new in (*expressions(node, names), *statements(node, names)):
             home[key] = new
-            text = ast.unparse(tree)
-            home[key] = node
-            if text not in seen:
-                seen.add(text)
-                yield text
+            texts.append(ast.unparse(tree))
+        home[key] = node
+        if isinstance(home, list):
+            before, pair, after = home[:key], home[key : key + 2], home[key + 2 :]
+            for some in (pair[1:], pair[::-1]):  # without it; after the next one
+                home[:] = before + some + after
+                texts.append(ast.unparse(tree))
+            home[:] = before + pair + after
+        yield from dict.fromkeys(text for text in texts if text not in seen)
+        seen.update(texts)
 
 
 class Grower:

@@ -8,6 +8,7 @@ import torch
 import nmt_book as book
 from nmt_book.chapter07.lab import note_differences
 from nmt_book.exercise.values import difference, same
+from tests.book.conftest import Said
 
 TABLE = torch.tensor([[1.0, 2], [3, 4]])
 LONG = torch.zeros(2, 40)
@@ -45,11 +46,11 @@ def test_numpy_and_lists_are_accepted() -> None:
     assert same(TABLE.numpy(), [[1, 2], [3, 4]]) and same(TABLE.tolist(), TABLE)
 
 
-def test_the_guess_comes_before_what_was_measured(capsys: Any) -> None:
+def test_the_guess_comes_before_what_was_measured(said: Said) -> None:
     book.compare_guess(None, 99.6, " %")
-    assert "99.6" not in capsys.readouterr().out
+    assert "99.6" not in said()
     book.compare_guess(80, 99.6, " %")
-    assert capsys.readouterr().out == "measured: 99.6 %   your guess: 80 %\n"
+    assert said() == "measured: 99.6 %   your guess: 80 %\n"
 
 
 def test_what_differs_between_words_is_noted_at_each_pass() -> None:

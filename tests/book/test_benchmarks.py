@@ -21,6 +21,7 @@ from benchmarks import multi30k
 from benchmarks.recipes import rounds
 from nmt_book import benchmark
 from nmt_book.deeper_11 import tables as contrasts
+from tests.book.conftest import Said
 from tests.lib.small import (
     random_rows,
     small_model,
@@ -35,31 +36,42 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "decoding memory tiny training"
-RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in dict.fromkeys(OF_GPU) if line.startswith("-m ")]
-COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
-COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
-COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
-SLOW = "chapter11.tables chapter13.tables deeper_00.tables deeper_04.positions"
-OTHER_PAGES = "deeper_07.tables deeper_12.tables deeper_13.tables"
-QUICKER = f"deeper_04.tables chapter10.tables {OTHER_PAGES}"
-LONG = [
-    pytest.param(f"-m nmt_book.{module} --dry", marks=pytest.mark.weekly)
-    for module in f"{SLOW} {QUICKER}".split()
-]
+COMMANDS += """\
+-m benchmarks.decoding --dry
+-m benchmarks.memory --dry
+-m benchmarks.tiny --dry
+-m benchmarks.training --dry
+-m benchmarks.recipes.de_en --dry
+-m benchmarks.recipes.en_de --dry
+-m benchmarks.recipes.en_fr --dry
+-m nmt_book.deeper_11.tables --dry
+-m benchmarks.multi30k --dry --test --models multi30k-en-de
+""".splitlines()
+LONG = """\
+-m nmt_book.chapter11.tables --dry
+-m nmt_book.chapter13.tables --dry
+-m nmt_book.deeper_00.tables --dry
+-m nmt_book.deeper_04.positions --dry
+-m nmt_book.deeper_04.tables --dry
+-m nmt_book.chapter10.tables --dry
+-m nmt_book.deeper_07.tables --dry
+-m nmt_book.deeper_12.tables --dry
+-m nmt_book.deeper_13.tables --dry
+""".splitlines()
+WEEKLY = [pytest.param(command, marks=pytest.mark.weekly) for command in LONG]
 
 
 def times(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, *LONG])
+@pytest.mark.parametrize("command", [*COMMANDS, *WEEKLY])
 def test_a_dry_run_prints_a_table_and_writes_nothing(
     command: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    said: Said,
 ) -> None:
     _, module, *options = shlex.split(command)
     monkeypatch.chdir(tmp_path)
@@ -70,7 +82,7 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
     before = times(benchmark.RESULTS)
     importlib.import_module(module).main()
     plt.close("all")
-    out = capsys.readouterr().out
+    out = said()
     assert "| --- |" in out and "Made by `" in out
     assert times(benchmark.RESULTS) == before and not any(tmp_path.iterdir())
     theirs = {"benchmarks.training": "Marian", "benchmarks.decoding": "generate` |"}

@@ -19,6 +19,7 @@ from nmt_book.yours.fault import (
 )
 from nmt_book.yours.symptoms import QUESTIONS, puzzle_translator
 from nmt_lib.model.attention import padding_mask
+from tests.book.conftest import Said
 
 NUMBERS = range(1, len(PUZZLES) + 1)
 IDS = torch.tensor([[5, 6, 0]])  # (B, S)
@@ -38,23 +39,19 @@ def healed() -> Iterator[None]:
         assert function.__code__ is code
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> str:
-    return capsys.readouterr().out
-
-
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
-    number: int, healthy: dict[str, str], capsys: pytest.CaptureFixture[str]
+    number: int, healthy: dict[str, str], said: Said
 ) -> None:
     fault = PUZZLES[number - 1]
     function = function_of(fault.function)
     code, source = function.__code__, inspect.getsource(function)
     case = book.plant(number)
-    symptom = said(capsys)
+    symptom = said()
     assert function_of(fault.function) is function and function.__code__ is not code
     assert inspect.getsource(function) == source and fault.right in source
     case.ask(fault.decides)
-    now, before = said(capsys).splitlines()
+    now, before = said().splitlines()
     assert before == f"healthy: {healthy[fault.decides]}"
     if fault.function == "make_batch":  # the map says that the model is in order
         assert now == f"broken:  {healthy['map']}" and healthy["loss"] not in symptom
@@ -63,8 +60,7 @@ def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
     for told in (fault.function, fault.right):
         assert told not in symptom
     case.accuse(fault.function)
-    assert said(capsys).startswith(f"yes: {fault.wrong}")
-    assert function_of(fault.function) is function and function.__code__ is code
+    assert said().startswith(f"yes: {fault.wrong}")
     assert answer(fault.decides, case.translator) == healthy[fault.decides]
 
 
@@ -98,20 +94,20 @@ def test_what_try_it_keeps_is_of_the_healthy_library() -> None:
 
 
 def test_another_case_heals_the_first_and_says_so(
-    capsys: pytest.CaptureFixture[str],
+    said: Said,
 ) -> None:
     first = book.plant(8.0)  # type: ignore[arg-type]
-    assert said(capsys).startswith("case 8: ")
+    assert said().startswith("case 8: ")
     second = book.plant(2)
-    assert said(capsys).startswith("case 8 is healed\ncase 2: ")
+    assert said().startswith("case 8 is healed\ncase 2: ")
     first.ask("map")
-    assert said(capsys) == "nothing is broken: book.plant(8) breaks it again\n"
+    assert said() == "nothing is broken: book.plant(8) breaks it again\n"
     first.accuse("causal_mask")
-    assert said(capsys) == "nothing is broken: book.plant(8) breaks it again\n"
+    assert said() == "nothing is broken: book.plant(8) breaks it again\n"
     first.heal()
-    assert said(capsys) == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
+    assert said() == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
     second.heal()
-    assert said(capsys) == "case 2 is healed\n"
+    assert said() == "case 2 is healed\n"
 
 
 def test_nothing_is_trained_or_stored_while_a_fault_is_planted(tmp_path: Path) -> None:
@@ -133,7 +129,7 @@ def test_nothing_is_trained_or_stored_while_a_fault_is_planted(tmp_path: Path) -
 
 
 def test_after_an_interrupt_the_library_is_what_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     case, broken = book.plant(2), padding_mask(IDS)
     for last in (False, True):  # while it is healthy, and while it is broken again
@@ -150,11 +146,11 @@ def test_after_an_interrupt_the_library_is_what_is_said(
         assert case.is_open and padding_mask(IDS).equal(broken)
     with pytest.raises(KeyboardInterrupt):
         book.plant(8)
-    assert said(capsys).endswith("case 8 is healed\n")
+    assert said().endswith("case 8 is healed\n")
     assert nmt.causal_mask(2).sum() == 3 and padding_mask(IDS).equal(~broken)
 
 
-def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
+def test_guessing_costs_questions(said: Said) -> None:
     """Each question that was not asked before buys three wrong suspects."""
     suspects = [
         f"{name}.forward"
@@ -163,23 +159,23 @@ def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
     case = book.plant(8)
     for accused in [*suspects[:3], *suspects[:3]]:  # again is no new guess
         case.accuse(accused)
-    assert said(capsys).count("no, it is not in layers.py") == 6
+    assert said().count("no, it is not in layers.py") == 6
     for accused in [*suspects[3:], "causal_mask"]:
         case.accuse(accused)
-        assert said(capsys).startswith('no more suspects before you ask "text", ')
+        assert said().startswith('no more suspects before you ask "text", ')
     case.ask("map")
     case.ask("map")
-    said(capsys)
+    said()
     case.accuse(suspects[3])
     case.accuse("causal_mask")
-    assert "case 8 is healed" in said(capsys)
+    assert "case 8 is healed" in said()
 
 
 def test_accusations_and_hints_lead_on_and_give_nothing_away(
-    capsys: pytest.CaptureFixture[str],
+    said: Said,
 ) -> None:
     case = book.plant(8)
-    said(capsys)
+    said()
     for accused, answered in {
         "padding_mask": "not padding_mask, but something else in attention.py",
         "casual_mask": "nmt_lib has no function 'casual_mask': a function of nmt. is ",
@@ -187,15 +183,15 @@ def test_accusations_and_hints_lead_on_and_give_nothing_away(
         "make_batch": "no, it is not in batches.py",
     }.items():
         case.accuse(accused)
-        assert said(capsys).startswith(answered)
+        assert said().startswith(answered)
     case.ask("mpa")
-    assert said(capsys).startswith("no question is 'mpa': ask one of text, loss, cache")
+    assert said().startswith("no question is 'mpa': ask one of text, loss, cache")
     for hint in ("case.ask('map')", PUZZLES[7].hint, *["it is in attention.py"] * 2):
         case.hint()
-        assert said(capsys) == f"{hint}\n"
+        assert said() == f"{hint}\n"
     assert repr(case) == "<case 8>"
     case.heal()
-    assert "attention" not in said(capsys)
+    assert "attention" not in said()
 
 
 @pytest.mark.parametrize("number", [0, 13, "3"])
@@ -205,8 +201,8 @@ def test_a_number_without_a_case_is_one_sentence(number: object) -> None:
 
 
 def test_a_broken_library_that_stops_is_an_answer(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     monkeypatch.setitem(QUESTIONS, "text", lambda translator: 1 / 0)
     book.plant(3).heal()
-    assert "it stops with ZeroDivisionError: division by zero" in said(capsys)
+    assert "it stops with ZeroDivisionError: division by zero" in said()

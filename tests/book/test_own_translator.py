@@ -20,6 +20,7 @@ from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import load_cached
 from nmt_lib.errors import CheckpointError
 from tests.book.answers_to import chapter07
+from tests.book.conftest import Said
 
 OTHER: dict[str, Any] = chapter07.RIGHT  # other right answers
 ELEVEN = eleven()
@@ -93,13 +94,13 @@ def test_a_mistake_in_place_leaves_the_translator_as_it_was() -> None:
     assert torch.equal(weight, before)
 
 
-def test_hers_are_taken_from_her_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hers_are_taken_from_her_file(said: Said) -> None:
     source = next(one.source for one in ELEVEN if one.name == "my_greedy")
     wrong = source.replace("argmax", "argmin").replace("my_greedy", "my_embed")
     remember(written={"greedy": source + "# hers\n", "embed": wrong})
     own = book.your_functions()
-    said, *unused = capsys.readouterr().out.splitlines()
-    assert said == "yours: my_greedy; printed answers: 10"
+    first, *unused = said().splitlines()
+    assert first == "yours: my_greedy; printed answers: 10"
     assert len(unused) == 1 and "my_embed: not yet: " in unused[0]
     assert own["my_greedy"](lambda ids: torch.eye(4)[3], 5) == []
 
@@ -127,24 +128,24 @@ def test_an_update_by_hand_is_that_of_pytorch(update: Any) -> None:
 
 
 def test_what_a_reader_trains_is_kept_for_chapter_08(
-    capsys: pytest.CaptureFixture[str],
+    said: Said,
 ) -> None:
     translator = load_cached("multi30k-en-de")
     stubs = (check.my_shift, check.my_shift.right), (check.my_loss, check.my_loss.right)
     lab.keep(translator, *stubs)
-    assert "is not kept" in capsys.readouterr().out
+    assert "is not kept" in said()
     with pytest.raises(CheckpointError):
         nmt.Translator.load("by-hand")
     lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
-    assert "your my_shift" in capsys.readouterr().out
+    assert "your my_shift" in said()
     assert nmt.Translator.load("by-hand")("A dog.").text == translator("A dog.").text
 
 
 def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, said: Said
 ) -> None:
     translator = load_cached("multi30k-en-de")
     assert by_hand(translator) is translator
     translator.save(tmp_path / "by-hand")
     assert by_hand(translator)("A dog.").text == translator("A dog.").text
-    assert "the library" in capsys.readouterr().out.splitlines()[0]
+    assert "the library" in said().splitlines()[0]

@@ -2,7 +2,6 @@
 
 import re
 from base64 import b64decode
-from collections.abc import Iterable
 from html import unescape
 from itertools import pairwise
 from typing import Any
@@ -87,6 +86,10 @@ def marked(some: Any) -> str:
     """The texts as dots, or as x where their boxes stand out."""
     edges = [text.get_bbox_patch().get_linewidth() for text in some]
     return "".join("x" if edge == 2 else "." for edge in edges)
+
+
+def words_of(pairs: list[nmt.Pair]) -> tuple[nmt.Tokenizer, nmt.Tokenizer]:
+    return nmt.build_tokenizers(DataConfig(tokenizer="whitespace"), pairs)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -281,7 +284,7 @@ def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
 
 def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() -> None:
     pairs = [nmt.Pair("a b c", "d e"), nmt.Pair("a", "d")]
-    tokenizers = nmt.build_tokenizers(DataConfig(tokenizer="whitespace"), pairs)
+    tokenizers = words_of(pairs)
     ids = [(tokenizers[0].encode(p.src), tokenizers[1].encode(p.tgt)) for p in pairs]
     model = small_model(0, *map(len, tokenizers))
     axis = axis_of(plot_data_path(model, nmt.make_batch(ids), *tokenizers, row=1))
@@ -328,22 +331,9 @@ def test_padding_is_what_lies_beyond_the_length_in_a_typical_batch() -> None:
     assert axis.get_title() == ": 2 × 4 ids, 25% padding"
 
 
-class Letters(nmt.Tokenizer):
-    """A tokenizer: a letter is a token, and its id is its number."""
-
-    def tokenize(self, text: str) -> list[str]:
-        return list(text)
-
-    def ids(self, text: str) -> list[int]:
-        return [*map(ord, text)]
-
-    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
-        return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
-
-
 def test_words_that_change_places_are_marked() -> None:
-    pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
-    axis = axis_of(plot_links(pair, Letters(), Letters(), ["en", "fr"]))
+    pair = nmt.Pair("a b c", "d f e", alignment=((0, 0), (1, 2), (2, 1)))
+    axis = axis_of(plot_links(pair, *words_of([pair]), ["en", "fr"]))
     assert marked(axis.texts) == ".xx.xx"
     assert labels(axis)[0] == ["en", "fr"] and len(points(axis)) == 3
 

@@ -1,7 +1,5 @@
 """A1: unusual right answers, and wrong ones with the parts where they must fail."""
 
-from tests.course.kit import Wrong
-
 RIGHT = {
     "tokenize": {
         "re.split": """
@@ -130,32 +128,31 @@ share = 1 - torch.tensor([6, 8, 10, 41]).sum().item() / 164
 
 # fmt: off
 WRONG = {
-    "only \\n ends a line": Wrong("tokenize", ["tokenize-marks"], {
-        "[^\\s.,!?;]": "[^ \\t\\n.,!?;]"}),
-    "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"], {
-        're.fullmatch("[0-9]+", token)': "token.isdigit()"}),
-    "all in angle brackets is special": Wrong("vocab", ["vocab-members"], {
-        "if word not in specials": 'if not word.startswith("<")'}),
-    "capitals sorted like small letters": Wrong("vocab", ["vocab-order"], {
-        "(-counts[word], word)": "(-counts[word], word.lower(), word)"}),
-    "5,000 words known": Wrong("encode", ["encode-frame"], {
-        "if index > 3": "if 3 < index < 5000"}),
-    "angle brackets are unknown": Wrong("encode", ["encode-unknown"], {
-        "stoi.get(token, unk)":
-            'unk if token.startswith("<") else stoi.get(token, unk)'}),
-    "never cut": Wrong("encode", ["encode-longest"], {"[: 23 - 2]": ""}),
-    "more marks joined": Wrong("decode", ["decode-all"], {
-        'list(".,!?;")': 'list(".,!?;:\'")'}),
-    "equal pairs once": Wrong("batch", ["batch-padding"], {
-        "    targets =":
-            "    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n"
-            "    targets ="}),
-    "target not shifted": Wrong("batch", ["batch-shift"], {"tgt[1:]": "tgt"}),
-    "budget without padding": Wrong("plan", ["plan-budget"], {
-        "lengths[i] * (len(batches[-1]) + 1) > budget":
-            "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"}),
-    "a full budget is too much": Wrong("plan", ["plan-full"], {
-        "> budget": ">= budget"}),
-    "share of text": Wrong("share", ["share-value"], {"1 - (6": "(6"}),
+    "only \\n ends a line": ("tokenize", "tokenize-marks",
+        "[^\\s.,!?;] → [^ \\t\\n.,!?;]"),
+    "digits of all scripts": ("tokenize", "tokenize-numbers",
+        "re.fullmatch(\"[0-9]+\", token) → token.isdigit()"),
+    "all in angle brackets is special": ("vocab", "vocab-members",
+        "if word not in specials → if not word.startswith(\"<\")"),
+    "capitals sorted like small letters": ("vocab", "vocab-order",
+        "(-counts[word], word) → (-counts[word], word.lower(), word)"),
+    "5,000 words known": ("encode", "encode-frame",
+        "if index > 3 → if 3 < index < 5000"),
+    "angle brackets are unknown": ("encode", "encode-unknown",
+        "stoi.get(token, unk)"
+        " → unk if token.startswith(\"<\") else stoi.get(token, unk)"),
+    "never cut": ("encode", "encode-longest", "[: 23 - 2] → "),
+    "more marks joined": ("decode", "decode-all",
+        "list(\".,!?;\") → list(\".,!?;:'\")"),
+    "equal pairs once": ("batch", "batch-padding",
+        "    targets ="
+        " →     pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in "
+        "pairs))\n    targets ="),
+    "target not shifted": ("batch", "batch-shift", "tgt[1:] → tgt"),
+    "budget without padding": ("plan", "plan-budget",
+        "lengths[i] * (len(batches[-1]) + 1) > budget"
+        " → sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"),
+    "a full budget is too much": ("plan", "plan-full", "> budget → >= budget"),
+    "share of text": ("share", "share-value", "1 - (6 → (6"),
 }
 # fmt: on

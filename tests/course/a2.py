@@ -1,7 +1,5 @@
 """A2: unusual right answers, and wrong ones with the parts where they must fail."""
 
-from tests.course.kit import Wrong
-
 RIGHT = {
     "table": {
         "complex numbers": """
@@ -111,35 +109,32 @@ def masked_softmax(scores, mask):
 
 # fmt: off
 WRONG = {
-    "a table of 200 rows": Wrong("table", ["table-start"], {
-        "arange(n_positions, ": "arange(min(n_positions, 200), "}),
-    "base 1000": Wrong("table", ["table-rates"], {"/ 8000 **": "/ 1000 **"}),
-    "never back": Wrong("shift", ["shift-matrix"], {"turn = k /": "turn = abs(k) /"}),
-    "weight detached": Wrong("embed", ["embed-scale"], {
-        "weight[ids]": "weight.detach()[ids]"}),
-    "the last row refused": Wrong("embed", ["embed-position"], {
-        "if end > len": "if end >= len"}),
-    "64 positions of padding": Wrong("padding", ["padding-hidden"], {
-        "(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"}),
-    "a mask of two axes": Wrong("padding", ["padding-shape"], {
-        "[:, None, None, :]": ""}),
-    "a mask of 64 positions": Wrong("causal", ["causal-mask"], {
-        "torch.ones(length, length, dtype=torch.bool).tril()":
-            "torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"}),
-    "a target of 64 positions": Wrong("target", ["target-future"], {
-        "past & ~past.tril(-29)":
-            "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"}),
-    "the target's ids changed": Wrong("target", ["target-padding"], {
-        "    return real":
-            '    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real'}),
-    "scores detached": Wrong("softmax", ["softmax-hidden"], {
-        "(1.4 * scores)": "(1.4 * scores.detach())"}),
-    "−1e9 in float16": Wrong("softmax", ["softmax-half"], {
-        "torch.finfo(scores.dtype).min": "-1e9"}),
-    "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"], {
-        "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)":
-            "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype)"
-            ".masked_fill(~mask, -math.inf)",
-        ".masked_fill(~mask, 0.0)": ".nan_to_num(0.0)"}),
+    "a table of 200 rows": ("table", "table-start",
+        "arange(n_positions,  → arange(min(n_positions, 200), "),
+    "base 1000": ("table", "table-rates", "/ 8000 ** → / 1000 **"),
+    "never back": ("shift", "shift-matrix", "turn = k / → turn = abs(k) /"),
+    "weight detached": ("embed", "embed-scale", "weight[ids] → weight.detach()[ids]"),
+    "the last row refused": ("embed", "embed-position", "if end > len → if end >= len"),
+    "64 positions of padding": ("padding", "padding-hidden",
+        "(ids != 77) → ((ids != 77) & (torch.arange(ids.size(1)) < 64))"),
+    "a mask of two axes": ("padding", "padding-shape", "[:, None, None, :] → "),
+    "a mask of 64 positions": ("causal", "causal-mask",
+        "torch.ones(length, length, dtype=torch.bool).tril()"
+        " → torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"),
+    "a target of 64 positions": ("target", "target-future",
+        "past & ~past.tril(-29)"
+        " → past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"),
+    "the target's ids changed": ("target", "target-padding",
+        "    return real"
+        " →     tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real"),
+    "scores detached": ("softmax", "softmax-hidden",
+        "(1.4 * scores) → (1.4 * scores.detach())"),
+    "−1e9 in float16": ("softmax", "softmax-half",
+        "torch.finfo(scores.dtype).min → -1e9"),
+    "right numbers, nan gradient": ("softmax", "softmax-empty",
+        "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)"
+        " → 1.4 * scores + torch.zeros(mask.shape, "
+        "dtype=scores.dtype).masked_fill(~mask, -math.inf)",
+        ".masked_fill(~mask, 0.0) → .nan_to_num(0.0)"),
 }
 # fmt: on

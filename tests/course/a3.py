@@ -1,7 +1,5 @@
 """A3: unusual right answers, and wrong ones with the parts where they must fail."""
 
-from tests.course.kit import Wrong
-
 RIGHT = {
     "attention": {
         "einsum, where, -inf": """
@@ -113,38 +111,36 @@ suspect = name
 
 # fmt: off
 WRONG = {
-    "64 keys": Wrong("attention", ["attention-weights"], {
-        "    scores = 1.7":
-            '    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7'}),
-    "sum in place of a mean": Wrong("attention", ["attention-mask", "attention-mean"], {
-        "weights @ value, weights": "weights @ value * key.size(-2), weights"}),
-    "mask of the first head only": Wrong("attention", ["attention-mask"], {
-        "scores.masked_fill(~mask, torch.finfo":
-            "scores.masked_fill(~mask[:, :1], torch.finfo",
-        "weights = weights.masked_fill(~mask, 0.0)":
-            "weights = weights.masked_fill(~mask[:, :1], 0.0)"}),
-    "a sentence with an empty row is emptied":
-        Wrong("attention", ["attention-nothing"], {
-        "weights.masked_fill(~mask, 0.0)": "weights * bool(mask.any(-1).all())"}),
-    "softmax result changed in place": Wrong("attention", ["attention-gradient"], {
-        "weights = weights.masked_fill(": "weights.masked_fill_("}),
-    "heads without gradient": Wrong("split", ["split-heads"], {
-        "x.view(": "x.detach().view("}),
-    "merge: without gradient": Wrong("merge", ["merge-heads"], {
-        "heads[:, order]": "heads.data[:, order]"}),
-    "output bias forgotten": Wrong("layer", ["layer-projections"], {
-        'bias="W_o" in biased': "bias=False"}),
-    "q and k swapped": Wrong("layer", ["layer-roles"], {
-        "self.W_q(x)": "self.W_k(x)", "self.W_k(memory)": "self.W_q(memory)"}),
-    "layer: joined without transpose": Wrong("layer", ["layer-heads"], {
-        "heads.transpose(1, 2)": "heads"}),
-    "layer: √d_value": Wrong("layer", ["layer-weights"], {
-        "math.sqrt(self.d_k)": "math.sqrt(self.d_value)"}),
-    "layer: no gradient with a mask": Wrong("layer", ["layer-gradient"], {
-        "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"}),
-    "softmax over the queries": Wrong("entropy", ["entropy-measured"], {
-        "softmax(1)": "softmax(0)"}),
-    "another case": Wrong("fault", ["fault-found"], {
-        "get(11)": "get(12)"}),
+    "64 keys": ("attention", "attention-weights",
+        "    scores = 1.7"
+        " →     key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7"),
+    "sum in place of a mean": ("attention", "attention-mask attention-mean",
+        "weights @ value, weights → weights @ value * key.size(-2), weights"),
+    "mask of the first head only": ("attention", "attention-mask",
+        "scores.masked_fill(~mask, torch.finfo"
+        " → scores.masked_fill(~mask[:, :1], torch.finfo",
+        "weights = weights.masked_fill(~mask, 0.0)"
+        " → weights = weights.masked_fill(~mask[:, :1], 0.0)"),
+    "a sentence with an empty row is emptied": ("attention", "attention-nothing",
+        "weights.masked_fill(~mask, 0.0) → weights * bool(mask.any(-1).all())"),
+    "softmax result changed in place": ("attention", "attention-gradient",
+        "weights = weights.masked_fill( → weights.masked_fill_("),
+    "heads without gradient": ("split", "split-heads", "x.view( → x.detach().view("),
+    "merge: without gradient": ("merge", "merge-heads",
+        "heads[:, order] → heads.data[:, order]"),
+    "output bias forgotten": ("layer", "layer-projections",
+        "bias=\"W_o\" in biased → bias=False"),
+    "q and k swapped": ("layer", "layer-roles",
+        "self.W_q(x) → self.W_k(x)",
+        "self.W_k(memory) → self.W_q(memory)"),
+    "layer: joined without transpose": ("layer", "layer-heads",
+        "heads.transpose(1, 2) → heads"),
+    "layer: √d_value": ("layer", "layer-weights",
+        "math.sqrt(self.d_k) → math.sqrt(self.d_value)"),
+    "layer: no gradient with a mask": ("layer", "layer-gradient",
+        "weights.masked_fill(~mask, 0.0) → weights.masked_fill(~mask, 0.0).detach()"),
+    "softmax over the queries": ("entropy", "entropy-measured",
+        "softmax(1) → softmax(0)"),
+    "another case": ("fault", "fault-found", "get(11) → get(12)"),
 }
 # fmt: on

@@ -1,7 +1,5 @@
 """A5: unusual right answers, and wrong ones with the parts where they must fail."""
 
-from tests.course.kit import Wrong
-
 RIGHT = {
     "shift": {
         "arithmetic": """
@@ -177,35 +175,32 @@ suspect = name
 
 # fmt: off
 WRONG = {
-    "shift: tgt changed": Wrong("shift", ["shift-marks"], {
-        "tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
-    "loss: 50,000 tokens": Wrong("loss", ["loss-value"], {
-        "    largest = ":
-            "    logits = logits[..., :50_000]\n"
-            "    tgt_out = tgt_out.clamp(max=49_999)\n    largest = "}),
-    "a plain number": Wrong("loss", ["loss-large"], {
-        "-right[real].mean()": "(-right[real].mean()).item()"}),
-    "a first loss above 10 is never kept": Wrong("choose", ["choose-marks"], {
-        "math.inf, None": "10.0, None"}),
-    "inf at <pad> times 0": Wrong("loss", ["loss-tokens"], {
-        "-right[real].mean()": "-(right * real).sum() / real.sum()"}),
-    "smoothed and detached": Wrong("smooth", ["smooth-goal"], {
-        ".mean()": ".mean().detach()"}),
-    "rate: 100,000 steps": Wrong("rate", ["rate-curve"], {
-        "min(step**-0.5": "min(min(step, 100_000) ** -0.5"}),
-    "top: divided by the peak twice": Wrong("rate", ["rate-top"], {
-        "top * math.sqrt(d_model * 370)": "top * d_model * 370"}),
-    "mode as it comes": Wrong("update", ["update-step"], {'    model.train()\n': ""}),
-    "each batch by its own tokens": Wrong("update", ["update-group"], {
-        "(loss / n_tokens).backward()": "(loss / (batch[2] != 11).sum()).backward()"}),
-    "clipped with the largest number's norm": Wrong("update", ["update-clip"], {
-        "model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"}),
-    "only the last batch validated": Wrong("validate", ["validate-mean"], {
-        "total += loss_of": "total = loss_of"}),
-    "eval forgotten": Wrong("validate", ["validate-mode"], {'    model.eval()\n': ""}),
-    "<pad> learnt too": Wrong("overfit", ["overfit-marks"], {
-        "tgt_out != 11": "tgt_out != 0"}),
-    "another case": Wrong("fault", ["fault-found"], {
-        "get(7)": "get(1)"}),
+    "shift: tgt changed": ("shift", "shift-marks",
+        "tgt_in.masked_fill( → tgt_in.masked_fill_("),
+    "loss: 50,000 tokens": ("loss", "loss-value",
+        "    largest = "
+        " →     logits = logits[..., :50_000]\n"
+        "    tgt_out = tgt_out.clamp(max=49_999)\n    largest = "),
+    "a plain number": ("loss", "loss-large",
+        "-right[real].mean() → (-right[real].mean()).item()"),
+    "a first loss above 10 is never kept": ("choose", "choose-marks",
+        "math.inf, None → 10.0, None"),
+    "inf at <pad> times 0": ("loss", "loss-tokens",
+        "-right[real].mean() → -(right * real).sum() / real.sum()"),
+    "smoothed and detached": ("smooth", "smooth-goal", ".mean() → .mean().detach()"),
+    "rate: 100,000 steps": ("rate", "rate-curve",
+        "min(step**-0.5 → min(min(step, 100_000) ** -0.5"),
+    "top: divided by the peak twice": ("rate", "rate-top",
+        "top * math.sqrt(d_model * 370) → top * d_model * 370"),
+    "mode as it comes": ("update", "update-step", "    model.train()\n → "),
+    "each batch by its own tokens": ("update", "update-group",
+        "(loss / n_tokens).backward() → (loss / (batch[2] != 11).sum()).backward()"),
+    "clipped with the largest number's norm": ("update", "update-clip",
+        "model.parameters(), 1.3 → model.parameters(), 1.3, norm_type=math.inf"),
+    "only the last batch validated": ("validate", "validate-mean",
+        "total += loss_of → total = loss_of"),
+    "eval forgotten": ("validate", "validate-mode", "    model.eval()\n → "),
+    "<pad> learnt too": ("overfit", "overfit-marks", "tgt_out != 11 → tgt_out != 0"),
+    "another case": ("fault", "fault-found", "get(7) → get(1)"),
 }
 # fmt: on

@@ -1,7 +1,5 @@
 """A6: unusual right answers, and wrong ones with the parts where they must fail."""
 
-from tests.course.kit import Wrong
-
 RIGHT = {
     "greedy": {
         "everything written first, cut afterwards": """
@@ -197,34 +195,32 @@ suspect = name
 
 # fmt: off
 WRONG = {
-    "forbidden scores set to 0": Wrong("greedy", ["greedy-words"], {
-        "= -torch.inf": "= 0.0"}),
-    "sos returned": Wrong("greedy", ["greedy-ends"], {'prefix[:, 1:]\n': 'prefix\n'}),
-    "one call more after the last <eos>": Wrong("greedy", ["greedy-stop"], {
-        "    words = prefix": "    model(src, prefix)\n    words = prefix"}),
-    "cache: no window": Wrong("cache", ["cache-steps"], {
-        "keys[:, :, -29:], values[:, :, -29:]": "keys, values"}),
-    "source padding ignored": Wrong("cache", ["cache-source"], {
-        ", *self.source, self.src_mask)": ", *self.source)"}),
-    "memory's keys again at each step": Wrong("cache", ["cache-work"], {
-        "layer.cross.key(memory), layer.cross.value(memory)": "memory, memory",
-        "*self.source,": "cross.key(self.source[0]), cross.value(self.source[1]),"}),
-    "select starts the positions anew": Wrong("cache", ["cache-select"], {
-        "self.src_mask = self.src_mask[rows]":
-            "self.src_mask, self.t = self.src_mask[rows], 0"}),
-    "beam: logarithm of softmax": Wrong("beam", ["beam-sums"], {
-        ".log_softmax(-1)": ".softmax(-1).log()"}),
-    "worst first": Wrong("beam", ["beam-kept"], {
-        "for ids, total, done in beam if done]":
-            "for ids, total, done in beam[::-1] if done]"}),
-    "one step too many": Wrong("beam", ["beam-finished", "beam-kept"], {
-        "range(limit)": "range(limit + 1)"}),
-    "alpha as a factor": Wrong("rank", ["rank-scores"], {" ** alpha": " * alpha"}),
-    "links: more than the threshold": Wrong("links", ["links-found"], {
-        ">= 0.28": "> 0.28"}),
-    "possible without sure": Wrong("error", ["error-rate"], {
-        "{*sure, *possible}": "set(possible)"}),
-    "another function of the file": Wrong("fault", ["fault-found"], {
-        "KVCache.extend": "KVCache.select"}),
+    "forbidden scores set to 0": ("greedy", "greedy-words", "= -torch.inf → = 0.0"),
+    "sos returned": ("greedy", "greedy-ends", "prefix[:, 1:]\n → prefix\n"),
+    "one call more after the last <eos>": ("greedy", "greedy-stop",
+        "    words = prefix →     model(src, prefix)\n    words = prefix"),
+    "cache: no window": ("cache", "cache-steps",
+        "keys[:, :, -29:], values[:, :, -29:] → keys, values"),
+    "source padding ignored": ("cache", "cache-source",
+        ", *self.source, self.src_mask) → , *self.source)"),
+    "memory's keys again at each step": ("cache", "cache-work",
+        "layer.cross.key(memory), layer.cross.value(memory) → memory, memory",
+        "*self.source, → cross.key(self.source[0]), cross.value(self.source[1]),"),
+    "select starts the positions anew": ("cache", "cache-select",
+        "self.src_mask = self.src_mask[rows]"
+        " → self.src_mask, self.t = self.src_mask[rows], 0"),
+    "beam: logarithm of softmax": ("beam", "beam-sums",
+        ".log_softmax(-1) → .softmax(-1).log()"),
+    "worst first": ("beam", "beam-kept",
+        "for ids, total, done in beam if done]"
+        " → for ids, total, done in beam[::-1] if done]"),
+    "one step too many": ("beam", "beam-finished beam-kept",
+        "range(limit) → range(limit + 1)"),
+    "alpha as a factor": ("rank", "rank-scores", " ** alpha →  * alpha"),
+    "links: more than the threshold": ("links", "links-found", ">= 0.28 → > 0.28"),
+    "possible without sure": ("error", "error-rate",
+        "{*sure, *possible} → set(possible)"),
+    "another function of the file": ("fault", "fault-found",
+        "KVCache.extend → KVCache.select"),
 }
 # fmt: on

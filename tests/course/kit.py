@@ -6,7 +6,11 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import re
+import subprocess
+import sys
 import warnings
+from collections.abc import Iterable
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,21 +23,11 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from nmt_book.course import course, marking
+from nmt_book.course import course, marking, sandbox
 from nmt_book.course.assignment import Assignment, grade_id, load
 from tests.course import copies
 
 NAMES = course.names()
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """A wrong answer: edits of the solution of a cell, and the parts that must fail, no
-    others."""
-
-    cell: str
-    fails: list[str]
-    edits: dict[str, str]
 
 
 @dataclass
@@ -86,8 +80,7 @@ def table(name: str) -> Any:
 def solution(source: NotebookNode, cell: str) -> str:
     """The reference answer, without its marks."""
     text = next(c.source for c in source.cells if grade_id(c) == cell)
-    lines = text.splitlines()
-    return "\n".join(line for line in lines if not line.strip().startswith("###"))
+    return re.sub(r"(?m)^ *###.*\n?", "", text)
 
 
 def solutions(source: NotebookNode) -> dict[str, str]:
@@ -99,25 +92,17 @@ def solutions(source: NotebookNode) -> dict[str, str]:
     return {id: solution(source, id) for id in ids}
 
 
-def wrong_code(source: NotebookNode, wrong: Wrong) -> str:
-    """The code of a wrong answer; an edit that no longer fits the solution is an
-    error."""
-    code = solution(source, wrong.cell)
-    for old, new in wrong.edits.items():
-        assert code.count(old) == 1, (
-            f"{wrong.cell}: {old!r} is there {code.count(old)} times"
-        )
-        code = code.replace(old, new)
-    return code
-
-
 def tries(name: str) -> dict[str, tuple[str, str, list[str]]]:
-    """Each answer of a table: its cell, its code, and the parts where it must fail."""
+    """Each answer of a table: its cell, its code, and the parts where it must fail; of
+    a wrong one, the code is the solution with its edits, "piece → other piece"."""
     source, these = assignment(name).source, table(name)
-    found = {
-        title: (w.cell, wrong_code(source, w), w.fails)
-        for title, w in these.WRONG.items()
-    }
+    found = dict[str, tuple[str, str, list[str]]]()
+    for title, (cell, fails, *edits) in these.WRONG.items():
+        code = solution(source, cell)
+        for piece, _, other in (edit.partition(" → ") for edit in edits):
+            assert code.count(piece) == 1, f"{title}: {piece!r} is not there, or twice"
+            code = code.replace(piece, other)
+        found[title] = cell, code, fails.split()
     for cell, variants in these.RIGHT.items():
         found |= {f"right: {cell}, {t}": (cell, c, []) for t, c in variants.items()}
     return found
@@ -143,6 +128,17 @@ def hand_in(path: Path, notebook: NotebookNode) -> None:
     """Writes what a student hands in, in a folder that may be new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook))  # half a character, too
+
+
+def in_sandbox(expression: str, shown: Path, private: Iterable[Path] = ()) -> Any:
+    """What an expression gives in a sandbox that shows one more folder."""
+    paths = [*sandbox._shown(), str(shown)]
+    with mock.patch.object(sandbox, "_shown", lambda: paths):
+        line = [*sandbox.command([], private), sys.executable, "-c"]
+    code = f"import os, json; print(json.dumps({expression}))"
+    done = subprocess.run([*line, code], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
 
 
 class Here:

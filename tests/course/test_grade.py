@@ -69,7 +69,7 @@ PEOPLE = f"{HEAD}bob,Müller,Bob,,121 bob-m\neve,Müller,Eve,,122 eve-m\n"
 
 def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
     """Writes files into a folder, or into a zip, which is returned."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         if path.suffix == ".zip":
             with ZipFile(path, "a", ZIP_DEFLATED) as archive:
@@ -117,9 +117,8 @@ def test_whatever_gives_no_submission_is_told(
     fine = "ok/A1.ipynb", "ok/notes.txt", "json/A1.ipynb.json", "text/A1.IPYNB.txt"
     files: dict[str, str | bytes] = dict.fromkeys(fine, EMPTY)
     files |= {"up.zip": zipped("../../up/A1.ipynb", EMPTY)}
-    reasons = {f"{t.replace(' ', '-')}_A1.ipynb": why for t, (_, why) in FILES.items()}
-    contents = [data for data, _ in FILES.values()]
-    bad: dict[str, str | bytes] = dict(zip(reasons, contents, strict=True))
+    told_of = {f"{t.replace(' ', '-')}_A1.ipynb": file for t, file in FILES.items()}
+    bad: dict[str, str | bytes] = {file: data for file, (data, _) in told_of.items()}
     files["old/A1.ipynb"] = bad.pop("an-old-format_A1.ipynb")
     bad |= {f"{end}/A1.{end}": "x" for end in ("py", "html", "pdf", "rar", "zip")}
     deep = zipped("A1.ipynb", EMPTY)
@@ -134,7 +133,7 @@ def test_whatever_gives_no_submission_is_told(
     os.mkfifo(tmp_path / "in/pipe_A1.ipynb")
     got, told = collected(tmp_path)
     assert got == ["json", "ok", "old", "text", "up"]
-    assert all(why in told[file] for file, why in reasons.items() if why)
+    assert all(why in told[file] for file, (_, why) in told_of.items() if why)
     assert told["bomb.zip"].endswith("holds too much")
     missing = [*bad, "link_A1.ipynb", "pipe_A1.ipynb"]
     first = re.compile(r"/|\.zip|\.ipynb")
@@ -514,22 +513,29 @@ def test_what_hidden_tests_give_is_not_told() -> None:
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_what_is_private_is_hidden_wherever_it_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_private_is_hidden_wherever_it_is(tmp_path: Path) -> None:
     """A class among the packages, and one behind a link."""
     private, link = tmp_path / "packages/class", tmp_path / "link"
-    private.mkdir(parents=True)
-    (private / "answers").touch()
+    pack(private, {"answers": ""})
     link.symlink_to(private.parent)
-    shown = [*sandbox._shown(), str(link)]
-    monkeypatch.setattr(sandbox, "_shown", lambda: shown)
     packages = Path(nbformat.__file__).parent
     folders = [str(packages), str(link), str(link / "class")]
-    code = f"import os, json; print(json.dumps([os.listdir(f) for f in {folders}]))"
-    line = [*sandbox.command([], [private, packages]), sys.executable, "-c", code]
-    done = subprocess.run(line, capture_output=True, text=True)
-    assert json.loads(done.stdout) == [[], ["class"], []], done.stderr
+    code = f"[os.listdir(folder) for folder in {folders}]"
+    found = kit.in_sandbox(code, link, [private, packages])
+    assert found == [[], ["class"], []]
+
+
+@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
+def test_answers_of_the_book_are_hidden(tmp_path: Path) -> None:
+    """Those of this copy, and of one that is installed among the packages."""
+    files = ["chapter04/check.py", "course/check/a3.py", "course/check/kit.py"]
+    here, installed = sandbox.HERE.parent, tmp_path / "packages/nmt_book"
+    pack(installed, dict.fromkeys(files, "answers"))
+    paths = [str(folder / file) for folder in (installed, here) for file in files]
+    code = f"[os.path.exists(p) and os.stat(p).st_size for p in {paths}]"
+    size = (here / files[-1]).stat().st_size
+    found = kit.in_sandbox(code, installed.parent)
+    assert found == [0, 0, len("answers"), False, False, size]
 
 
 # ---------------------------------------------------------------------- find the fault
@@ -546,9 +552,3 @@ def test_nothing_is_broken_while_a_submission_is_graded() -> None:
     marks = kit.mark(of, notebook)
     assert marks.failed() == set() and marks.notes == [], marks
     assert not any("plant" in cell for cell in of.set_up), "not in the grader either"
-
-
-def test_the_case_does_not_tell_the_grader_its_fault() -> None:
-    of = kit.assignment("A4_transformer")
-    marks = kit.mark(of, kit.submission(of, {"fault": "suspect = case.fault.function"}))
-    assert marks.failed() == {"fault-found"}, marks.says

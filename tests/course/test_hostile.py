@@ -5,8 +5,6 @@ Those that have to wait for a limit run under ``make test-class`` (``class_proof
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +14,7 @@ import pytest
 from nmt_book.course import collect, sandbox
 from nmt_book.course.assignment import LOOK
 from tests.course import kit
-from tests.course.hostile import HOSTILE, OF, ROOT, Hostile
+from tests.course.hostile import HOSTILE, OF, Hostile
 
 
 @pytest.fixture(autouse=True)
@@ -52,25 +50,3 @@ def try_hostile(hostile: Hostile, folder: Path) -> kit.Marked:
     assert bool(ours) == hostile.note.startswith(LOOK), ours
     assert not any("\n" in note for note in marks.notes)
     return marks
-
-
-@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_answers_of_the_book_are_hidden(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of this copy, and of one that is installed among the packages."""
-    files = ["chapter04/check.py", "course/check/a3.py", "course/check/kit.py"]
-    installed = [tmp_path / "packages/nmt_book" / file for file in files]
-    for file in installed:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("answers")
-    shown = [*sandbox._shown(), str(tmp_path / "packages")]
-    monkeypatch.setattr(sandbox, "_shown", lambda: shown)
-    paths = [*map(str, installed), *(str(ROOT / "nmt_book" / file) for file in files)]
-    code = (
-        f"import os; print([os.path.exists(p) and os.stat(p).st_size for p in {paths}])"
-    )
-    line = [*sandbox.command([], []), sys.executable, "-c", code]
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
-    size = (ROOT / "nmt_book" / files[-1]).stat().st_size
-    assert done.stdout.strip() == str([0, 0, 7, False, False, size]), done.stderr

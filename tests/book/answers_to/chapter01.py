@@ -39,11 +39,6 @@ RIGHT = {
     ],
     "my_merge": [
         appended,
-        lambda subwords, pair: (
-            "".join(f" {s} " for s in subwords)
-            .replace(" {}  {} ".format(*pair), " {}{} ".format(*pair))
-            .split()
-        ),
     ],
     "my_cut": [
         by_rank,

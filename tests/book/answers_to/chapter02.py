@@ -34,7 +34,6 @@ RIGHT = {
         right,
     ],
     "my_embed": [
-        embed,
         lambda ids, E, P: [list(rows) for rows in embed(ids, E, P)],
     ],
 }

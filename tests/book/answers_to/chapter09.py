@@ -10,14 +10,6 @@ def by_list(weights, gold):
     return 1 - 2 * hits / (len(found) + len(gold))
 
 
-def by_half(weights, gold):
-    both = 0
-    for t in range(weights.size(0)):
-        if (weights[t].max(0).indices.item() - 1, t) in gold:
-            both = both + 1
-    return 1 - both / ((weights.shape[0] + len(gold)) / 2)
-
-
 def in_two_steps(p_il, m, f):
     four = torch.tensor([[p_il(e, d) for d in (m, f)] for e in (m, f)])
     english = (four[0] - four[1]).mean().item()
@@ -34,7 +26,6 @@ def from_names(p_il, masculine, feminine):
 RIGHT = {
     "error_rate": [
         by_list,
-        by_half,
     ],
     "exchange": [
         in_two_steps,

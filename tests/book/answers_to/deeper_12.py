@@ -13,22 +13,12 @@ def complex_numbers(x):
     return torch.view_as_real(turned).flatten(-2)
 
 
-def with_a_turned_copy(x):
-    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)
-    other = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
-    return x * theta.cos() + other * theta.sin()
-
-
 RIGHT = {
     "rms_norm": [
         lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, weight, eps),
-        lambda x, weight, eps=1e-6: (
-            x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * weight
-        ),
     ],
     "my_rotate": [
         complex_numbers,
-        with_a_turned_copy,
     ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 2 * 2 * tokens * d_k * heads * layers,
