@@ -28,7 +28,10 @@ def _swapped(x, other, at):
         ),
         "four sentences, position 2": (*numbers(0, (4, 6, 5), (4, 6, 5)), 2),
         "one sentence, the first position": (*numbers(1, (1, 3, 4), (1, 3, 4)), 0),
-        "two sentences, the last position": (*numbers(2, (2, 4, 8), (2, 4, 8)), 3),
+        "two sentences, the last position": (
+            *(many / 3 for many in numbers(2, (2, 4, 8), (2, 4, 8))),
+            3,
+        ),
     },
     call=_and_what_is_left,
     mistakes={
