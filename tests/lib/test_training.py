@@ -107,26 +107,23 @@ def stopped(before: Spy, config: nmt.Config, step: int) -> None:
 
 
 # --- it learns
-def test_toy_learns_its_two_sentences_and_writes_its_history(tmp_path: Path) -> None:
-    run = nmt.train("toy", run_dir=str(tmp_path))
-    pairs = nmt.load_corpus(run.config.data).train
+@pytest.mark.parametrize(
+    "name", ["toy", pytest.param("writeup_e", marks=pytest.mark.weekly)]
+)
+def test_two_sentences_are_learnt_and_the_history_is_written(
+    name: str, tmp_path: Path
+) -> None:
+    run = nmt.train(name, run_dir=str(tmp_path))
+    train, pairs = run.config.train, nmt.load_corpus(run.config.data).train
     assert nmt.evaluate(run.translator, pairs).exact == 1.0
-    assert [row["step"] for row in run.history] == [20, 40, 60]
-    assert run.history[-1]["valid_loss"] < 0.1
-    assert run.history[-1]["lr"] == run.config.train.lr
+    steps = range(train.validate_every, train.max_steps + 1, train.validate_every)
+    assert [row["step"] for row in run.history] == [*steps]
     with open(tmp_path / "history.csv", encoding="utf-8") as file:
         rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
     assert [pytest.approx(row, abs=1e-6) for row in run.history] == rows
 
 
-@pytest.mark.weekly
-def test_write_up_e_learns_at_its_own_settings(tmp_path: Path) -> None:
-    translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
-    translations = translator(["ich mochte ein bier", "ich mochte ein cola"])
-    assert [t.text for t in translations] == ["i want a beer .", "i want a coke ."]
-
-
-def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
+def test_the_history_has_rates_and_losses_by_token_without_dropout_in_validation(
     train: Train, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sums: list[tuple[float, int]] = []
@@ -141,8 +138,9 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
     monkeypatch.setattr(nmt.Objective, "forward", spy)
     options = "data.tokenizer=bpe data.vocab_size=60 data.bpe_dropout=0.4"
     options += " train.label_smoothing=0.4 model.dropout=0.4 train.select=last"
-    run = train(options)
+    run = train(f"{options} train.schedule=noam train.lr=0.1 train.warmup=6")
     for i, row in enumerate(run.history):
+        assert row["lr"] == nmt.learning_rate(row["step"], run.config.train, 16)
         losses, counts = zip(*sums[4 * i : 4 * i + 4], strict=True)
         assert row["train_loss"] == pytest.approx(sum(losses) / sum(counts), rel=1e-5)
     valid, tokenizer = nmt.load_corpus(run.config.data).valid, run.tokenizers[1]
@@ -294,21 +292,30 @@ def test_another_run_in_the_same_folder_is_refused_by_key(
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
+@pytest.mark.parametrize(
+    ("is_training", "n_good", "message"),
+    [(True, 5, "the loss is nan after 5"), (False, 1, "validation loss is nan after 8")],
+)
 def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
-    mini: Mini, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_training: bool,
+    n_good: int,
+    message: str,
+    mini: Mini,
+    train: Train,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    factors, forward = iter([1.0] * 5 + [math.nan]), nmt.Objective.forward
+    factors, forward = iter([1.0] * n_good + [math.nan]), nmt.Objective.forward
 
     def broken(self: nmt.Objective, batch: nmt.Batch) -> torch.Tensor:
-        return forward(self, batch) * (next(factors) if self.training else 1.0)
+        factor = next(factors) if self.training == is_training else 1.0
+        return forward(self, batch) * factor
 
     with monkeypatch.context() as patch:
         patch.setattr(nmt.Objective, "forward", broken)
-        with pytest.raises(nmt.TrainingError, match="loss is nan after 5 updates"):
+        with pytest.raises(nmt.TrainingError, match=message):
             train()
-    (tmp_path / "run.yaml").write_text(mini().to_yaml(), encoding="utf-8")
-    rescued = nmt.train(tmp_path / "run.yaml")
-    assert_same(rescued, train("", "whole"))
+    assert [file.stem[-2:] for file in checkpoints(mini())] == ["04"]
+    assert_same(train(), train("", "whole"))
 
 
 @pytest.mark.parametrize("every", [1, 4])
@@ -319,15 +326,6 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
         nmt.train(config)
     for saved in map(weights, checkpoints(config)):
         assert all(value.isfinite().all() for value in saved.values())
-
-
-def test_a_validation_loss_that_is_not_finite_stops_the_run(
-    mini: Mini, train: Train, validation: list[float]
-) -> None:
-    validation += [2.0, math.inf]
-    with pytest.raises(nmt.TrainingError, match="validation loss is inf after 8"):
-        train()
-    assert len(checkpoints(mini())) == 1
 
 
 # --- settings
@@ -350,19 +348,9 @@ def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> No
     assert isinstance(run.translator("ich sehe ein haus").text, str)
 
 
-def test_the_learning_rate_of_each_update_is_that_of_the_schedule(train: Train) -> None:
-    noam = "train.schedule=noam train.lr=1.0 train.warmup=4 train.validate_every=1"
-    run = train(noam)
-    rates = [nmt.learning_rate(step, run.config.train, 16) for step in range(1, 13)]
-    assert [row["lr"] for row in run.history] == pytest.approx(rates)
-
-
 def test_half_precision_gives_nearly_the_losses_of_fp32(train: Train) -> None:
-    clipped, precisions = (
-        "train.clip_norm=0.5 train.precision=",
-        ("fp32", "bf16", "fp16"),
-    )
-    exact, *halves = (train(f"{clipped}{p}", p) for p in precisions)
+    options = "train.clip_norm=0.5 train.precision="
+    exact, *halves = (train(options + p, p) for p in ("fp32", "bf16", "fp16"))
     losses = [row["train_loss"] for row in exact.history]
     for half in halves:
         found = [row["train_loss"] for row in half.history]
