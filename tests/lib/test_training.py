@@ -294,7 +294,10 @@ def test_another_run_in_the_same_folder_is_refused_by_key(
 
 @pytest.mark.parametrize(
     ("is_training", "n_good", "message"),
-    [(True, 5, "the loss is nan after 5"), (False, 1, "validation loss is nan after 8")],
+    [
+        (True, 5, "the loss is nan after 5"),
+        (False, 1, "validation loss is nan after 8"),
+    ],
 )
 def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
     is_training: bool,
