@@ -1,7 +1,9 @@
 """Small models, translators and corpora that several tests share."""
 
 import itertools
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,17 @@ def rewritten(path: Path, **metadata: str) -> bytes:
     del changed["digest"]
     changed["digest"] = file_digest(tensors, changed)
     return safetensors_bytes(tensors, changed)
+
+
+@contextmanager
+def little_memory(most: int) -> Iterator[None]:
+    """Python allocates no more than this many bytes here, at any moment."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
 
 
 tiny_corpus = cache(generate)  # with seed=…, by the grammar
