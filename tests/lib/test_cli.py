@@ -80,6 +80,8 @@ def test_scores_are_printed_with_their_signature(toy: Call) -> None:
 
 def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) -> None:
     lines = [f"The cat {i // 2} sleeps.\tKot śpi {i} raz.\n" for i in range(200)]
+    source = "The &quot;cat&quot; 0 sleeps on the sofa."
+    lines[:2] = [f"{source}\tKot śpi {i} raz na sofie.\n" for i in (0, 1)]
     lines += ["The cat 3 sleeps.\t\n", "OK\tOK\n", "?\n", lines[5]]
     (tmp_path / "a b.tsv").write_text("".join(lines), encoding="utf-8")
     langs = ("--src-lang", "en", "--tgt-lang", "pl")
@@ -95,27 +97,16 @@ columns: 1 → 2
 200 kept; 2 in the largest
 train 180, valid 10, test 10""".splitlines():
         assert part in said, said
-    lines = said.split("\n")
-    assert "0.0 % of the test sources are in train" in lines, said
-    assert "    The cat 3 sleeps.  |  " in lines, said
+    shown = said.split("\n")
+    assert "0.0 % of the test sources are in train" in shown, said
+    assert "    The cat 3 sleeps.  |  " in shown, said
+    assert f"    {source[:37]}…  |  Kot śpi 0 raz na sofie." in shown, said
+    assert shown.count("") == 2, "no example is an empty line"
     assert float(said.partition(" % would be")[0].rpartition("\n")[2]) > 50
     assert said.count("    Kot śpi") == 10
     where = {"data.corpus": f"{tmp_path}/made", "data.tgt_lang": "pl"}
     folder = nmt.load_corpus(nmt.load_config("pair", **where).data)
     assert [len(p) for p in (folder.train, folder.valid, folder.test)] == [180, 10, 10]
-
-
-def test_both_sides_of_an_example_are_shown_and_no_empty_line(
-    tmp_path: Path, nmt_lib: Call
-) -> None:
-    lines = [f"The cat {i} sleeps on the sofa.\tKot {i} śpi.\n" for i in range(40)]
-    options = ("--src-lang", "en", "--tgt-lang", "pl")
-    example = "    The &quot;cat&quot; 0 sleeps on the s…  |  Kot 0 śpi.\n"
-    for first, said in (("cat", ""), ("&quot;cat&quot;", example)):
-        lines[0] = lines[0].replace("cat", first)
-        (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
-        found = nmt_lib("data", "a.tsv", *options, cwd=tmp_path).stdout.decode()
-        assert f"{said or 'columns: 1 → 2' + chr(10)}40 kept" in found, found
 
 
 def test_data_that_keeps_nothing_is_a_mistake(tmp_path: Path, nmt_lib: Call) -> None:

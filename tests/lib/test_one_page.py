@@ -66,22 +66,12 @@ def library_model(ours: Any) -> nmt.Transformer:
     return theirs
 
 
-def test_vocabulary_and_batch_equal_the_librarys() -> None:
-    pairs = [*make_pairs(100), ("Once, l'été!", "Zut, 3 œufs…")]
-    source, target = vocabularies(pairs)
-    for column, vocabulary in enumerate((source, target)):
-        words = [page.split(pair[column]) for pair in pairs]
-        expected = nmt.build_vocab_from_iterator(words, 2, nmt.SPECIALS)
-        assert list(vocabulary) == expected.get_itos()
+def test_words_are_split_as_french_writes_them_and_may_be_unknown() -> None:
     assert page.split("L’homme n'a rien.") == ["l’", "homme", "n'", "a", "rien", "."]
-    assert page.encode("Once a", source) == [nmt.SOS, nmt.UNK, source["a"], nmt.EOS]
-
-    src, tgt_in, tgt_out = page.make_batch(pairs, source, target)
-    ids = [(page.encode(a, source), page.encode(b, target)) for a, b in pairs]
-    batch = nmt.make_batch(ids)
-    real = batch.tgt_out != nmt.PAD  # what is read after <eos> does not matter
-    assert torch.equal(src, batch.src) and torch.equal(tgt_out, batch.tgt_out)
-    assert torch.equal(tgt_in[real], batch.tgt_in[real]) and not real.all()
+    assert page.split("Zut, 3 œufs…") == ["zut", ",", "3", "œufs", "…"]
+    words = page.make_vocabulary(["Once, a car.", "A car!"])
+    assert list(words) == [*nmt.SPECIALS, "a", "car"]
+    assert page.encode("Once a", words) == [nmt.SOS, nmt.UNK, words["a"], nmt.EOS]
 
 
 def test_the_learning_rate_is_half_the_papers() -> None:

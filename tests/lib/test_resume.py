@@ -14,7 +14,7 @@ import nmt_lib as nmt
 from nmt_lib.training.model_file import load
 from nmt_lib.training.trainer import Trainer
 from tests.lib.forked import exit_codes, start
-from tests.lib.small import write_corpus
+from tests.lib.small import small_run
 
 STEPS, EVERY = 16, 2
 OPTIONS = f"""data.tokenizer=bpe data.vocab_size=60 data.bpe_dropout=0.3
@@ -32,9 +32,7 @@ PLACES: dict[str, tuple[Any, str]] = {
 
 def train(folder: Path, run: str, select: str = "average") -> nmt.Run:
     """Dropout, BPE dropout, and many checkpoints."""
-    text = f"{OPTIONS} data.corpus={folder}/corpus run_dir={folder / run}"
-    options = nmt.parse_overrides(f"{text} train.select={select}")
-    return nmt.train(nmt.load_config("toy", **options))
+    return nmt.train(small_run(folder, f"{OPTIONS} train.select={select}", run))
 
 
 def train_and_die(folder: Path, moment: str, n: int) -> None:
@@ -64,7 +62,7 @@ def train_and_die(folder: Path, moment: str, n: int) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the runs and of their corpus."""
-    return write_corpus(tmp_path_factory.mktemp("resume") / "corpus").parent
+    return tmp_path_factory.mktemp("resume")
 
 
 @pytest.fixture(scope="module")
