@@ -148,13 +148,10 @@ def test_a_file_is_a_corpus(tmp_path: Path) -> None:
 
 
 def shifted(pairs: list[tuple[str, str]], lines: int) -> list[tuple[str, str]]:
-    """The pairs with lines lost (or added) in the middle of the targets."""
+    """The pairs with lines lost (below 0) or added in the middle of the targets."""
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     middle = len(pairs) // 2
-    if lines < 0:
-        targets = targets[:middle] + targets[middle - lines :] + ["The end."] * -lines
-    else:
-        targets[middle:middle] = ["Something new."] * lines
+    targets[middle : middle + max(0, -lines)] = ["Something new."] * lines
     return list(zip(sources, targets, strict=False))
 
 

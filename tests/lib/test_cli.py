@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -183,21 +184,21 @@ def test_a_run_or_a_model_file_is_as_good_as_a_config(run: Path, nmt_lib: Call) 
     assert_one_line(result, "cannot decode: unknown key 'train.seed'")
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(RuntimeError("you tried\nto allocate"), 2), (KeyboardInterrupt(), 130)],
+)
 def test_what_torch_raises_is_one_line_and_stopping_is_no_error(
-    tmp_path: Path, nmt_lib: Call, monkeypatch: pytest.MonkeyPatch
+    error: BaseException,
+    code: int,
+    tmp_path: Path,
+    nmt_lib: Call,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for error, code in (
-        (RuntimeError("you tried\nto allocate"), 2),
-        (KeyboardInterrupt, 130),
-    ):
-
-        def fail(*_: object, error: object = error) -> None:
-            raise error  # type: ignore[misc]
-
-        monkeypatch.setattr(cli, "train", fail)
-        fail.__name__, fail.__doc__ = "train", ""
-        result = nmt_lib("train", "toy", cwd=tmp_path)
-        assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
+    fail = mock.Mock(side_effect=error, __name__="train", __doc__="")
+    monkeypatch.setattr(cli, "train", fail)
+    result = nmt_lib("train", "toy", cwd=tmp_path)
+    assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
 
 
 def test_a_process_translates_with_a_bundled_model_in_any_locale(

@@ -7,6 +7,7 @@ import warnings
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import datasets
 import pytest
@@ -192,10 +193,7 @@ def test_without_network_the_cache_of_datasets_is_read(hub: Path) -> None:
 def test_whatever_goes_wrong_on_the_hub_is_a_sentence(
     error: Exception, hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("datasets.load_dataset", fail)
+    monkeypatch.setattr("datasets.load_dataset", mock.Mock(side_effect=error))
     reason = re.escape(str(error) or "RuntimeError")
     with pytest.raises(nmt.CorpusError, match=rf"cannot read .*multi30k.*{reason}"):
         nmt.load_corpus(nmt.load_config("multi30k").data)

@@ -278,10 +278,5 @@ def test_the_page_is_a_page_and_needs_only_torch() -> None:
     assert sum(map(bool, lines)) <= 260 and max(map(len, lines)) <= 88
     headings = re.findall(r"^# ---- (\d+)\. \w.* -+$", text, re.MULTILINE)
     assert headings == [str(i) for i in range(1, 12)]
-    names = {
-        name.split(".")[0]
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, (ast.Import, ast.ImportFrom))
-        for name in [getattr(node, "module", None) or node.names[0].name]
-    }
-    assert names - set(sys.stdlib_module_names) == {"torch"}
+    names = re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
+    assert {*names} - {*sys.stdlib_module_names} == {"torch"}
