@@ -152,6 +152,7 @@ def shifted(pairs: list[tuple[str, str]], lines: int) -> list[tuple[str, str]]:
     sources, targets = (list(side) for side in zip(*pairs, strict=True))
     middle = len(pairs) // 2
     targets[middle : middle + max(0, -lines)] = ["Something new."] * lines
+    targets += ["The end."] * -lines
     return list(zip(sources, targets, strict=False))
 
 

@@ -145,19 +145,11 @@ def test_alignment_error_rate_by_hand() -> None:
         assert alignment_error_rate(weights(1, 2, 2), gold) == pytest.approx(0.2)
 
 
-BEYOND = [(1, 4), (0, -1), (5, 0), (-1, 0)]
-
-
-@pytest.mark.parametrize(
-    ("heads", "gold", "message"),
-    [
-        *((weights(1, 2), [(0, 0), link], "beyond") for link in BEYOND),
-        (weights(1, 2), [], "no gold links"),
-        (torch.rand(4, 3, 3), [(0, 0)], "one head"),
-    ],
-)
-def test_weights_and_gold_links_that_do_not_fit_are_an_error(
-    heads: torch.Tensor, gold: list[tuple[int, int]], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        alignment_error_rate(heads, gold)
+@pytest.mark.parametrize("link", [(1, 4), (0, -1), (5, 0), (-1, 0)])
+def test_gold_links_beyond_the_weights_are_an_error(link: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="beyond"):
+        alignment_error_rate(weights(1, 2), [(0, 0), link])
+    with pytest.raises(ValueError, match="gold"):
+        alignment_error_rate(weights(1, 2), [])
+    with pytest.raises(nmt.ShapeError, match="one head"):
+        alignment_error_rate(torch.rand(4, 3, 3), [(0, 0)])
