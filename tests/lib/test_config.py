@@ -150,11 +150,11 @@ tiny | train.seed=1 data.tgt_lang=de | train.seed=0 data.tgt_lang=fr | tiny
 tiny | train.seed=1 data.tgt_lang=de | train.seed=2 name=mine | mine
 tiny | data.tgt_lang=de | data.src_lang=en data.tgt_lang=de | tiny-en-de
 tiny | data.tgt_lang=de | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
-tiny | name=tiny | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
-name: a-en-fr | data.src_lang=en | data.tgt_lang=fr | a-en-fr
-name: a-en-fr | data.src_lang=en | data.src_lang=fr data.tgt_lang=en | a-fr-en
-train: {seed: 3} | train.seed=3 | train.seed=3 | mine
-train: {seed: 3} | train.seed=3 | train.seed=0 | mine-seed0
+tiny |  | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
+name: a-en-fr |  | data.src_lang=en data.tgt_lang=fr | a-en-fr
+name: a-en-fr |  | data.src_lang=fr data.tgt_lang=en | a-fr-en
+train: {seed: 3} |  | train.seed=3 | mine
+train: {seed: 3} |  | train.seed=0 | mine-seed0
 """
 
 

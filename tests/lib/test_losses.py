@@ -99,3 +99,10 @@ def test_objective_is_the_sum_over_sentences_without_padding(
     torch.testing.assert_close(loss, plain)
     gradients = [torch.autograd.grad(x, [*model.parameters()]) for x in (loss, plain)]
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
+
+
+def test_objective_smooths_only_while_training() -> None:
+    objective, batch = Objective(small_model(), 0.3), nmt.make_batch(EXAMPLES)
+    plain = Objective(small_model(), 0.0).train()(batch)
+    assert abs(objective.train()(batch) - plain) > 0.1
+    torch.testing.assert_close(objective.eval()(batch), plain)
