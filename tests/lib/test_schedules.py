@@ -63,7 +63,7 @@ def test_optimizers_take_the_settings_of_the_config() -> None:
         (torch.optim.Adam, {"lr": 0.3, "betas": (0.8, 0.9), "eps": 1e-7}),
         (torch.optim.SGD, {"optimizer": "sgd", "lr": 0.2, "momentum": 0.5}),
     ):
-        config: Any = TrainConfig(**options)
+        config = TrainConfig.model_validate(options)
         optimizer = build_optimizer(config, [nn.Parameter(torch.ones(3))])
         assert isinstance(optimizer, kind)
         found = optimizer.param_groups[0] | {"optimizer": config.optimizer}

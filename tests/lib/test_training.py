@@ -135,7 +135,7 @@ def test_the_history_has_rates_and_losses_by_token_without_dropout_in_validation
     options += " train.label_smoothing=0.4 model.dropout=0.4 train.select=last"
     run = train(f"{options} train.schedule=noam train.lr=0.1 train.warmup=6")
     for i, row in enumerate(run.history):
-        assert row["lr"] == nmt.learning_rate(row["step"], run.config.train, 16)
+        assert row["lr"] == nmt.learning_rate(int(row["step"]), run.config.train, 16)
         losses, counts = zip(*sums[4 * i : 4 * i + 4], strict=True)
         assert row["train_loss"] == pytest.approx(sum(losses) / sum(counts), rel=1e-5)
     valid, tokenizer = nmt.load_corpus(run.config.data).valid, run.tokenizers[1]
