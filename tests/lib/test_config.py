@@ -133,13 +133,6 @@ def test_a_file_states_only_what_differs_from_the_defaults(tmp_path: Path) -> No
     assert nmt.load_config(write(tmp_path, "")).train == Config().train
 
 
-def test_overrides_win_over_the_file() -> None:
-    config = nmt.load_config("tiny", **{"train.seed": 7, "train.betas": [0.8, 0.9]})
-    assert (config.train.seed, config.train.betas) == (7, (0.8, 0.9))
-    assert config.model == nmt.load_config("tiny").model
-    assert nmt.load_config(config, name="other").train.seed == 7
-
-
 # A config, options, options then, and the name of the run.
 NAMES = """
 tiny | train.seed=1 data.tgt_lang=de | train.seed=1 | tiny-en-de-seed1
@@ -149,6 +142,7 @@ tiny | train.seed=1 data.tgt_lang=de | train.seed=0 | tiny-en-de
 tiny | train.seed=1 data.tgt_lang=de | train.seed=0 data.tgt_lang=fr | tiny
 tiny | train.seed=1 data.tgt_lang=de | train.seed=2 name=mine | mine
 tiny | data.tgt_lang=de | data.src_lang=en data.tgt_lang=de | tiny-en-de
+tiny | data.tgt_lang=de | data.tgt_lang=fr | tiny
 tiny | data.tgt_lang=de | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
 tiny |  | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
 name: a-en-fr |  | data.src_lang=en data.tgt_lang=fr | a-en-fr
