@@ -22,7 +22,7 @@ def test_a_head_closed_at_hook_z_is_closed_as_in_chapter_09(tmp_path: Path) -> N
     their logits and maps are apart and which hooks can be written. It also opens a
     model of words, and its stored outputs hold what that one computes.
     """
-    ours = nmt.Translator.load("multi30k-en-de", device="cpu")
+    ours: Any = nmt.Translator.load("multi30k-en-de", device="cpu")
     folder = nmt.export_hugging_face(ours, tmp_path / "model")
     bridge = lens.TransformerBridge.boot_transformers(str(folder))
     out = ours("The cook is cutting vegetables in a small kitchen.")
