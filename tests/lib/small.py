@@ -1,7 +1,9 @@
 """Small models, translators and corpora that several tests share."""
 
 import itertools
-from collections.abc import Sequence
+import tracemalloc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -102,14 +104,28 @@ def small_translator(
     return nmt.Translator(network, tokenizers[0], tokenizers[1], config)
 
 
-def rewritten(path: Path, **metadata: str) -> bytes:
+def sealed(tensors: dict[str, torch.Tensor], metadata: dict[str, str]) -> bytes:
+    """A model file of these tensors and metadata, with the digest that fits them."""
+    metadata = {key: text for key, text in metadata.items() if key != "digest"}
+    digest = file_digest(tensors, metadata)
+    return safetensors_bytes(tensors, metadata | {"digest": digest})
+
+
+def rewritten(path: Path, **changes: str) -> bytes:
     """A model file with other metadata and the digest that fits them."""
     with safe_open(path, "pt") as file:
-        changed = file.metadata() | metadata
-    tensors = tensors_of(path.read_bytes())
-    del changed["digest"]
-    changed["digest"] = file_digest(tensors, changed)
-    return safetensors_bytes(tensors, changed)
+        return sealed(tensors_of(path.read_bytes()), file.metadata() | changes)
+
+
+@contextmanager
+def little_memory(most: int) -> Iterator[None]:
+    """Python allocates no more than this many bytes here, at any moment."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
 
 
 tiny_corpus = cache(generate)  # with seed=…, by the grammar
@@ -165,3 +181,16 @@ def write_corpus(folder: Path) -> Path:
             (folder / f"{split}.{lang}").write_text("".join(chosen), encoding="utf-8")
         (folder / f"test.{lang}").write_text("".join(lines[18:]), encoding="utf-8")
     return folder
+
+
+def small_run(
+    folder: Path, options: str, run: str = "run", config: str = "toy"
+) -> nmt.Config:
+    """The config of a run in a folder, on the corpus that ``write_corpus`` makes there.
+
+    The options are those of the CLI.
+    """
+    if not (corpus := folder / "corpus").exists():
+        write_corpus(corpus)
+    text = f"data.corpus={corpus} run_dir={folder / run} {options}"
+    return nmt.load_config(config, **nmt.parse_overrides(text))

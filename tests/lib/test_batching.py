@@ -87,7 +87,7 @@ def test_a_slow_machine_shows_a_bar_that_can_be_hidden(
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
     if hidden:
         monkeypatch.setenv("TQDM_DISABLE", "1")
-    config = nmt.load_config("tiny")
-    pairs = nmt.load_corpus(config.data).train[:5]
+    config = nmt.load_config("toy")
+    pairs = nmt.load_corpus(config.data).train
     nmt.encode_pairs(pairs, nmt.build_tokenizers(config.data, pairs), config)
     assert ("encoding" in capsys.readouterr().err) is not hidden

@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -80,48 +81,36 @@ def test_scores_are_printed_with_their_signature(toy: Call) -> None:
 
 def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) -> None:
     lines = [f"The cat {i // 2} sleeps.\tKot śpi {i} raz.\n" for i in range(200)]
+    source = "The &quot;cat&quot; 0 sleeps on the sofa."
+    lines[:2] = [f"{source}\tKot śpi {i} raz na sofie.\n" for i in (0, 1)]
     lines += ["The cat 3 sleeps.\t\n", "OK\tOK\n", "?\n", lines[5]]
     (tmp_path / "a b.tsv").write_text("".join(lines), encoding="utf-8")
     langs = ("--src-lang", "en", "--tgt-lang", "pl")
     result = nmt_lib("data", "a b.tsv", *langs, "--out", "made", cwd=tmp_path)
     said = result.stdout.decode()
     assert result.returncode == 0 and not result.stderr, result.stderr
-    for part in (
-        *(
-            "204 found in a b.tsv",
-            "columns: 1 → 2",
-            "1 left out: empty",
-            "1 left out: both sides equal",
-        ),
-        *(
-            "1 left out: there already",
-            "1 left out: lines without two columns, parted by '\\t'",
-        ),
-        *("200 kept; 2 in the largest", "train 180, valid 10, test 10"),
-        "\n0.0 % of the test sources are in train\n",
-        "    The cat 3 sleeps.  |  \n",
-    ):
+    for part in """204 found in a b.tsv
+columns: 1 → 2
+1 left out: empty
+1 left out: both sides equal
+1 left out: there already
+1 left out: lines without two columns, parted by '\\t'
+200 kept; 2 in the largest
+train 180, valid 10, test 10""".splitlines():
         assert part in said, said
     itself = nmt_lib("data", "made/train", *langs, "--out", "made", cwd=tmp_path)
     assert b"train.en is there already" in itself.stderr
+    shown = said.split("\n")
+    assert "0.0 % of the test sources are in train" in shown, said
+    assert "    The cat 3 sleeps.  |  " in shown, said
+    assert f"    {source[:37]}…  |  Kot śpi 0 raz na sofie." in shown, said
+    blank = [line for line in shown if not line.strip()]
+    assert blank == ["", ""], "before the pairs and at the end; no example is one"
     assert float(said.partition(" % would be")[0].rpartition("\n")[2]) > 50
     assert said.count("    Kot śpi") == 10
     where = {"data.corpus": f"{tmp_path}/made", "data.tgt_lang": "pl"}
     folder = nmt.load_corpus(nmt.load_config("pair", **where).data)
     assert [len(p) for p in (folder.train, folder.valid, folder.test)] == [180, 10, 10]
-
-
-def test_both_sides_of_an_example_are_shown_and_no_empty_line(
-    tmp_path: Path, nmt_lib: Call
-) -> None:
-    lines = [f"The cat {i} sleeps on the sofa.\tKot {i} śpi.\n" for i in range(40)]
-    options = ("--src-lang", "en", "--tgt-lang", "pl")
-    example = "    The &quot;cat&quot; 0 sleeps on the s…  |  Kot 0 śpi.\n"
-    for first, said in (("cat", ""), ("&quot;cat&quot;", example)):
-        lines[0] = lines[0].replace("cat", first)
-        (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
-        found = nmt_lib("data", "a.tsv", *options, cwd=tmp_path).stdout.decode()
-        assert f"{said or 'columns: 1 → 2' + chr(10)}40 kept" in found, found
 
 
 def test_data_that_keeps_nothing_is_a_mistake(tmp_path: Path, nmt_lib: Call) -> None:
@@ -198,21 +187,21 @@ def test_a_run_or_a_model_file_is_as_good_as_a_config(run: Path, nmt_lib: Call) 
     assert_one_line(result, "cannot decode: unknown key 'train.seed'")
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(RuntimeError("you tried\nto allocate"), 2), (KeyboardInterrupt(), 130)],
+)
 def test_what_torch_raises_is_one_line_and_stopping_is_no_error(
-    tmp_path: Path, nmt_lib: Call, monkeypatch: pytest.MonkeyPatch
+    error: BaseException,
+    code: int,
+    tmp_path: Path,
+    nmt_lib: Call,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for error, code in (
-        (RuntimeError("you tried\nto allocate"), 2),
-        (KeyboardInterrupt, 130),
-    ):
-
-        def fail(*_: object, error: object = error) -> None:
-            raise error  # type: ignore[misc]
-
-        monkeypatch.setattr(cli, "train", fail)
-        fail.__name__, fail.__doc__ = "train", ""
-        result = nmt_lib("train", "toy", cwd=tmp_path)
-        assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
+    fail = mock.Mock(side_effect=error, __name__="train", __doc__="")
+    monkeypatch.setattr(cli, "train", fail)
+    result = nmt_lib("train", "toy", cwd=tmp_path)
+    assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
 
 
 def test_a_process_translates_with_a_bundled_model_in_any_locale(

@@ -133,47 +133,33 @@ def test_a_file_states_only_what_differs_from_the_defaults(tmp_path: Path) -> No
     assert nmt.load_config(write(tmp_path, "")).train == Config().train
 
 
-def test_overrides_win_over_the_file() -> None:
-    config = nmt.load_config("tiny", **{"train.seed": 7, "train.betas": [0.8, 0.9]})
-    assert (config.train.seed, config.train.betas) == (7, (0.8, 0.9))
-    assert config.model == nmt.load_config("tiny").model
-    assert nmt.load_config(config, name="other").train.seed == 7
-
-
+# A config, options, options then, and the name of the run.
 NAMES = """
-train.seed=1 | tiny-en-de-seed1
-data.tgt_lang=fr | tiny-seed1
-train.seed=12 | tiny-en-de-seed12
-train.seed=0 | tiny-en-de
-train.seed=0 data.tgt_lang=fr | tiny
-train.seed=2 name=mine | mine
+tiny | train.seed=1 data.tgt_lang=de | train.seed=1 | tiny-en-de-seed1
+tiny | train.seed=1 data.tgt_lang=de | data.tgt_lang=fr | tiny-seed1
+tiny | train.seed=1 data.tgt_lang=de | train.seed=12 | tiny-en-de-seed12
+tiny | train.seed=1 data.tgt_lang=de | train.seed=0 | tiny-en-de
+tiny | train.seed=1 data.tgt_lang=de | train.seed=0 data.tgt_lang=fr | tiny
+tiny | train.seed=1 data.tgt_lang=de | train.seed=2 name=mine | mine
+tiny | data.tgt_lang=de | data.src_lang=en data.tgt_lang=de | tiny-en-de
+tiny | data.tgt_lang=de | data.tgt_lang=fr | tiny
+tiny | data.tgt_lang=de | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
+tiny |  | data.src_lang=de data.tgt_lang=fr | tiny-de-fr
+name: a-en-fr |  | data.src_lang=en data.tgt_lang=fr | a-en-fr
+name: a-en-fr |  | data.src_lang=fr data.tgt_lang=en | a-fr-en
+train: {seed: 3} |  | train.seed=3 | mine
+train: {seed: 3} |  | train.seed=0 | mine-seed0
 """
 
 
-@pytest.mark.parametrize(("options", "name"), rows(NAMES))
-def test_each_seed_and_direction_has_a_run_of_its_own(options: str, name: str) -> None:
-    config = nmt.load_config("tiny", **{"train.seed": 1, "data.tgt_lang": "de"})
-    assert nmt.load_config(config, **nmt.parse_overrides(options)).name == name
-
-
-def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
-    def named(config: Any, src: str, tgt: str) -> str:
-        languages = {"data.src_lang": src, "data.tgt_lang": tgt}
-        return nmt.load_config(config, **languages).name
-
-    german = nmt.load_config("tiny", **{"data.tgt_lang": "de"})
-    assert [named(german, *pair) for pair in (("en", "de"), ("en", "fr"))] == [
-        "tiny-en-de",
-        "tiny",  # the direction of the file: the same run
-    ]
-    assert named(german, "de", "fr") == named("tiny", "de", "fr") == "tiny-de-fr"
-    mine = nmt.load_config(write(tmp_path, "name: a-en-fr\n"))
-    assert (named(mine, "en", "fr"), named(mine, "fr", "en")) == ("a-en-fr", "a-fr-en")
-    mine = nmt.load_config(write(tmp_path, "train: {seed: 3}\n"))
-    assert [nmt.load_config(mine, **{"train.seed": n}).name for n in (3, 0)] == [
-        "mine",
-        "mine-seed0",
-    ]
+@pytest.mark.parametrize(("config", "options", "then", "name"), rows(NAMES))
+def test_each_seed_and_direction_has_a_run_of_its_own(
+    config: str, options: str, then: str, name: str, tmp_path: Path
+) -> None:
+    """Names of directions do not pile up, and that of the file is the same run."""
+    path = config if config == "tiny" else write(tmp_path, config)
+    first = nmt.load_config(path, **nmt.parse_overrides(options))
+    assert nmt.load_config(first, **nmt.parse_overrides(then)).name == name
 
 
 def test_a_config_stays_as_it_was_checked() -> None:
@@ -191,16 +177,13 @@ def test_a_config_stays_as_it_was_checked() -> None:
         ("run_dir=/a b/c d seed=2", {"run_dir": "/a b/c d", "seed": 2}),
         ("lowercase=true limit=null", {"lowercase": True, "limit": None}),
         ("  ", {}),
+        (["corpus=/a b=2/c d.tsv", "seed=1"], {"corpus": "/a b=2/c d.tsv", "seed": 1}),
     ],
 )
-def test_overrides_as_text(text: str, values: dict[str, Any]) -> None:
+def test_overrides_in_one_text_or_each_in_its_own(
+    text: str | list[str], values: dict[str, Any]
+) -> None:
     assert nmt.parse_overrides(text) == values
-
-
-def test_an_override_that_is_a_text_of_its_own_is_not_split() -> None:
-    texts = ["data.corpus=/a b=2/c d.tsv", "train.seed=1"]
-    values = {"data.corpus": "/a b=2/c d.tsv", "train.seed": 1}
-    assert nmt.parse_overrides(texts) == values
 
 
 @pytest.mark.parametrize("text", ["train.seed", "train.seed 1", "train.betas=[1"])
@@ -240,18 +223,19 @@ def test_every_key_of_a_named_config_has_a_comment(name: str) -> None:
 def test_the_run_path_is_run_dir_or_named_after_the_config(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("NMT_RUNS", "elsewhere")
-    assert run_path(nmt.load_config("tiny")) == Path("elsewhere/tiny")
-    assert run_path(nmt.load_config("tiny", run_dir="here")) == Path("here")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert run_path(nmt.load_config("tiny", run_dir="~/a")) == tmp_path / "a"
-    write(tmp_path, "train: {seed: 7}\n")
-    assert nmt.load_config("~/mine.yaml").train.seed == 7
-    monkeypatch.setenv("NMT_RUNS", "~/b")
-    assert run_path(nmt.load_config("tiny")) == tmp_path / "b" / "tiny"
-    monkeypatch.setenv("NMT_RUNS", "")
     monkeypatch.chdir(tmp_path)
-    assert run_path(nmt.load_config("tiny")) == Path("runs/tiny")
+    for runs, run_dir, path in (
+        ("elsewhere", "", Path("elsewhere/tiny")),
+        ("elsewhere", "here", Path("here")),
+        ("elsewhere", "~/a", tmp_path / "a"),
+        ("~/b", "", tmp_path / "b/tiny"),
+        ("", "", Path("runs/tiny")),
+    ):
+        monkeypatch.setenv("NMT_RUNS", runs)
+        assert run_path(nmt.load_config("tiny", run_dir=run_dir)) == path
+    write(tmp_path, "train: {seed: 7}")
+    assert nmt.load_config("~/mine.yaml").train.seed == 7
     (tmp_path / "nmt_lib").mkdir()
     for folder in ("notebooks", "deeper"):
         Path(folder).mkdir()

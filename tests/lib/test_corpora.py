@@ -7,6 +7,7 @@ import warnings
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import datasets
 import pytest
@@ -20,12 +21,11 @@ def data(corpus: Any, src: Any = "de", tgt: Any = "en", **options: Any) -> DataC
     return DataConfig(corpus=str(corpus), src_lang=src, tgt_lang=tgt, **options)
 
 
-def write(folder: Path, de: str | bytes = "a\nb\n", en: str | bytes = "x\ny\n") -> Path:
+def write(folder: Path, de: str = "a\nb\n", en: str = "x\ny\n") -> Path:
     """A corpus with these training files."""
-    for name in ("train", "valid", "test"):
-        files = {"de": "a\n", "en": "x\n"} if name != "train" else {"de": de, "en": en}
-        for lang, text in files.items():
-            content = text if isinstance(text, bytes) else text.encode()
+    for name, *texts in (("train", de, en), ("valid", "a", "x"), ("test", "a", "x")):
+        for lang, text in zip(("de", "en"), texts, strict=True):
+            content = text.encode("utf-8", "surrogateescape")
             (folder / f"{name}.{lang}").write_bytes(content)
     return folder
 
@@ -97,7 +97,7 @@ def test_unequal_files_are_named_with_both_counts(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(nmt.CorpusError, match=r"train\.de, line 2: not UTF-8"):
-        load(write(tmp_path, b"a\nm\xf6chte\n"))
+        load(write(tmp_path, "a\nm\udcf6chte\n"))
 
 
 def test_pairs_with_an_empty_side_are_dropped_and_counted(tmp_path: Path) -> None:
@@ -193,10 +193,7 @@ def test_without_network_the_cache_of_datasets_is_read(hub: Path) -> None:
 def test_whatever_goes_wrong_on_the_hub_is_a_sentence(
     error: Exception, hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr("datasets.load_dataset", fail)
+    monkeypatch.setattr("datasets.load_dataset", mock.Mock(side_effect=error))
     reason = re.escape(str(error) or "RuntimeError")
     with pytest.raises(nmt.CorpusError, match=rf"cannot read .*multi30k.*{reason}"):
         nmt.load_corpus(nmt.load_config("multi30k").data)

@@ -10,12 +10,10 @@ from typing import Any
 import torch
 from safetensors import safe_open
 from safetensors.torch import load as tensors_of
-from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib.training.model_file import file_digest
 from tests.lib.forked import exit_codes, start
-from tests.lib.small import write_corpus
+from tests.lib.small import sealed, small_run
 
 OPTIONS = """data.tokenizer=whitespace model.d_model=8 model.n_heads=2 model.n_layers=1
  model.d_ff=8 train.batch_by=sentences train.validate_every=2 train.checkpoint_every=2
@@ -71,16 +69,12 @@ def crafted(content: bytes, metadata: dict[str, str], case: Case) -> bytes:
         if change == "missing":
             del fields[name]
         metadata["state"] = json.dumps(state)
-    del metadata["digest"]
-    metadata["digest"] = file_digest(tensors, metadata)
-    return safetensors_bytes(tensors, metadata)
+    return sealed(tensors, metadata)
 
 
 def resume_from_each(folder: Path, cases: list[Case]) -> None:
     """Resumes a run from each of these; writes what became of them."""
-    text = f"{OPTIONS}4 data.corpus={write_corpus(folder / 'corpus')}"
-    options = nmt.parse_overrides(f"{text} run_dir={folder / 'run'}")
-    run = nmt.train("toy", **options)
+    run = nmt.train(small_run(folder, f"{OPTIONS}4"))
     longer = nmt.load_config(run.config, **{"train.max_steps": 6})
     path = run.path / "checkpoints/step-00000004.safetensors"
     content = path.read_bytes()

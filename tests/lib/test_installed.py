@@ -10,6 +10,7 @@ import site
 import subprocess
 import sys
 import textwrap
+import zipfile
 from importlib.metadata import metadata
 from pathlib import Path
 
@@ -39,18 +40,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_every_file_of_the_packages_is_in_it(wheel: Path, tmp_path: Path) -> None:
-    shutil.unpack_archive(wheel, tmp_path, "zip")
-    files = [file for name in PACKAGES for file in (ROOT / name).rglob("*.*")]
-    assert (tmp_path / "nmt_book/web/translator.js").is_file()
-    missing = [
-        file
-        for file in files
-        if file.is_file()
-        and "__pycache__" not in file.parts
-        and not (tmp_path / file.relative_to(ROOT)).is_file()
-    ]
-    assert files and missing == []
+def test_every_file_of_the_packages_is_in_it(wheel: Path) -> None:
+    files = {
+        file.relative_to(ROOT).as_posix()
+        for name in PACKAGES
+        for file in (ROOT / name).rglob("*.*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    assert "nmt_book/web/translator.js" in files
+    assert sorted(files - {*zipfile.ZipFile(wheel).namelist()}) == []
 
 
 def test_conda_make_ci_and_readme_ask_for_the_same() -> None:
@@ -124,10 +122,6 @@ def test_set_up_cells_on_colab(
     for file in Path(site.getsitepackages()[0]).iterdir():
         if not file.name.startswith(("nmt_", "__editable__")):
             (packages / file.name).symlink_to(file)
-    missing = [str(python), "-I", "-c", "import nmt_lib"]
-    found = subprocess.run(missing, cwd=tmp_path, capture_output=True)
-    assert b"ModuleNotFoundError" in found.stderr
-
     version = links.address()[1]
     monkeypatch.setattr(links, "address", lambda: ("ada/nmt", version))
     address = f"git+https://github.com/ada/nmt@v{version}"

@@ -10,12 +10,7 @@ from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.training import loss as losses
-from nmt_lib.training.loss import (
-    Objective,
-    cross_entropy,
-    fused_cross_entropy,
-    validation_loss,
-)
+from nmt_lib.training.loss import Objective, cross_entropy, fused_cross_entropy
 from tests.lib.small import random_rows, small_model
 
 N, D, V = 11, 6, 9
@@ -111,19 +106,3 @@ def test_objective_smooths_only_while_training() -> None:
     plain = Objective(small_model(), 0.0).train()(batch)
     assert abs(objective.train()(batch) - plain) > 0.1
     torch.testing.assert_close(objective.eval()(batch), plain)
-
-
-def test_validation_loss_weighs_each_token_the_same() -> None:
-    model = small_model(dropout=0.3, sharpen=3.0).train()
-    batches = [nmt.make_batch(EXAMPLES[:1]), nmt.make_batch(EXAMPLES[1:])]
-    loss = validation_loss(model, batches)
-    assert model.training
-    with torch.no_grad():
-        means = [
-            cross_entropy(model.eval()(batch.src, batch.tgt_in), batch.tgt_out).item()
-            for batch in batches
-        ]
-    counts = [batch.n_tokens for batch in batches]
-    nats = means[0] * counts[0] + means[1] * counts[1]
-    assert loss == pytest.approx(nats / sum(counts), rel=1e-5)
-    assert loss != pytest.approx(sum(means) / 2, rel=1e-3)

@@ -46,19 +46,29 @@ def test_masks_that_are_passed_replace_those_made_inside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("masks", "message"),
+    ("inputs", "message"),
     [
-        ([(SRC != 0).long()[:, None, None]], r"boolean .*torch\.int64"),
-        ([SRC != 0], r"shape \(2, 5\)"),
-        ([(SRC != 0)[:, None, None, :4]], r"shape \(2, 1, 1, 4\).*\(2, 4, 5, 5\)"),
-        ([(SRC != 0)[[0, 1, 1], None, None]], r"shape \(3, 1, 1, 5\)"),
-        ([None, causal_mask(3)], r"shape \(1, 1, 3, 3\)"),
-        ([None, causal_mask(4)[0]], r"shape \(1, 4, 4\)"),
+        ([SRC[0], TGT], r"src .*\(5,\)"),
+        ([SRC, TGT.float()], r"tgt_in .*float32"),
+        ([SRC[:1], TGT], "src has 1 sentences, tgt_in has 2"),
+        ([SRC, TGT, (SRC != 0).long()[:, None, None]], r"boolean .*torch\.int64"),
+        ([SRC, TGT, SRC != 0], r"shape \(2, 5\)"),
+        (
+            [SRC, TGT, (SRC != 0)[:, None, None, :4]],
+            r"shape \(2, 1, 1, 4\).*\(2, 4, 5, 5\)",
+        ),
+        ([SRC, TGT, (SRC != 0)[[0, 1, 1], None, None]], r"shape \(3, 1, 1, 5\)"),
+        ([SRC, TGT, None, causal_mask(3)], r"shape \(1, 1, 3, 3\)"),
+        ([SRC, TGT, None, causal_mask(4)[0]], r"shape \(1, 4, 4\)"),
+        # In the wrong order: the lengths of both sides are equal.
+        ([TGT, TGT, target_mask(TGT), padding_mask(TGT)], "src_mask has shape"),
     ],
 )
-def test_a_wrong_mask_is_named(masks: list[torch.Tensor], message: str) -> None:
+def test_wrong_ids_and_masks_are_named(
+    inputs: list[torch.Tensor], message: str
+) -> None:
     with pytest.raises(nmt.ShapeError, match=message):
-        small_model()(SRC, TGT, *masks)
+        small_model()(*inputs)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])

@@ -19,24 +19,20 @@ CAPTIONS = {  # a caption, and what its translation must hold
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_small_and_has_a_card(name: str) -> None:
+def test_it_is_small_has_a_card_and_translates_from_any_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (PRETRAINED / name / "model.safetensors").stat().st_size <= 6_000_000
     card = (PRETRAINED / name / "README.md").read_text(encoding="utf-8")
     assert name in card and "nrefs:1|" in card, "its scores, with their signature"
     for script in re.findall(r"benchmarks/[\w/]+\.py", card):
         assert Path(script).exists(), script
-    assert nmt.Translator.load(name).config.run_dir == ""
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_is_found_by_name_from_any_folder_and_translates(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     for variable in ("NMT_DATA", "NMT_RUNS"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
-    caption, words = CAPTIONS[name]
-    found = nmt.Translator.load(name)(caption).text
+    translator, (caption, words) = nmt.Translator.load(name), CAPTIONS[name]
+    assert translator.config.run_dir == ""
+    found = translator(caption).text
     assert all(word in found for word in words), found
     assert not list(tmp_path.iterdir())
 

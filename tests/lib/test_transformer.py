@@ -78,28 +78,6 @@ def test_initial_weights(init: str) -> None:
     assert found == pytest.approx(std, rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("src", "tgt", "message"),
-    [
-        (SRC[0], TGT, r"src .*\(6,\)"),
-        (SRC, TGT.float(), r"tgt_in .*float32"),
-        (SRC[:2], TGT, "src has 2 sentences, tgt_in has 3"),
-    ],
-)
-def test_wrong_ids_are_named(
-    src: torch.Tensor, tgt: torch.Tensor, message: str
-) -> None:
-    with pytest.raises(nmt.ShapeError, match=message):
-        small_model()(src, tgt)
-
-
-def test_masks_in_the_wrong_order_are_named_though_the_lengths_are_equal() -> None:
-    ids = TGT % 11
-    src_mask, tgt_mask = nmt.padding_mask(ids), nmt.target_mask(ids)
-    with pytest.raises(nmt.ShapeError, match="src_mask has shape"):
-        small_model()(ids, ids, tgt_mask, src_mask)
-
-
 @pytest.mark.parametrize("options", VARIANTS, ids=str)
 def test_steps_with_caches_equal_all_positions_at_once(options: dict[str, Any]) -> None:
     model, src_mask = small_model(**options), nmt.padding_mask(SRC)

@@ -1,34 +1,14 @@
 """The vocabulary; what the real torchtext gives is in ``torchtext_ids.json``."""
 
 import json
-from collections import Counter
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nmt_lib.data import tokens
-from nmt_lib.data.tokens import SPECIALS, Vocab, build_vocab_from_iterator, vocab
+from nmt_lib.data.tokens import Vocab, vocab
 from tests.lib import torchtext_ids
 from tests.lib.small import tiny_corpus
-
-TOKENS = st.sampled_from(
-    ["", "a", "b", "B", "é", "e\u0301", "\uffff", "😀", "\0", "<unk>"]
-)
-SENTENCES = st.lists(st.lists(TOKENS, max_size=8), max_size=8)
-
-
-@given(SENTENCES, st.integers(1, 3))
-def test_specials_then_tokens_by_falling_count_then_by_code_point(
-    sentences: list[list[str]], min_freq: int
-) -> None:
-    words = build_vocab_from_iterator(sentences, min_freq, SPECIALS)
-    counts = Counter(token for tokens in sentences for token in tokens)
-    common = {token for token, count in counts.items() if count >= min_freq}
-    rest = sorted(common - {*SPECIALS}, key=lambda token: (-counts[token], token))
-    assert words.get_itos() == [*SPECIALS, *rest]
-    assert words.lookup_tokens(words(words.get_itos())) == words.get_itos()
 
 
 def test_counts_in_a_given_order_keep_that_order() -> None:

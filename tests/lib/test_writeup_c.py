@@ -3,52 +3,30 @@
 from itertools import product
 from pathlib import Path
 
-import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.data.tokenizers import Tokenizer
-
-Setup = tuple[nmt.Config, nmt.Corpus, tuple[Tokenizer, Tokenizer]]
 
 
-@pytest.fixture(scope="module")
-def setup(real_data: Path) -> Setup:
+def test_files_vocabularies_and_steps_have_the_printed_sizes(real_data: Path) -> None:
     config = nmt.load_config("writeup_c")
     corpus = nmt.load_corpus(config.data)
-    return config, corpus, nmt.build_tokenizers(config.data, corpus.train)
-
-
-def test_the_vocabularies_have_the_printed_sizes(setup: Setup) -> None:
-    assert tuple(map(len, setup[2])) == (6191, 8014)
-
-
-def test_the_first_training_pair_has_the_printed_ids(setup: Setup) -> None:
-    _, corpus, (src, tgt) = setup
+    src, tgt = nmt.build_tokenizers(config.data, corpus.train)
+    assert (len(src), len(tgt)) == (6191, 8014)
+    parts = corpus.train, corpus.valid, corpus.test
+    assert [len(part) for part in parts] == [29000, 1014, 1000]
+    steps = nmt.sentence_batches(29000, config.train.batch_sentences, seed=0)
+    assert len(steps) == 454
     first = corpus.train[0]
     english = "2 19 25 15 1169 808 17 57 84 336 1339 5 3"
     german = "2 21 85 257 31 87 22 94 7 16 112 7910 3209 4 3"
     assert src.encode(first.src) == list(map(int, english.split()))
     assert tgt.encode(first.tgt) == list(map(int, german.split()))
-
-
-def test_the_longest_sentence_has_46_tokens(setup: Setup) -> None:
-    """Among the hundred with most characters of each part and language."""
-    _, corpus, tokenizers = setup
-    parts, lengths = (corpus.train, corpus.valid, corpus.test), []
-    assert [len(part) for part in parts] == [29000, 1014, 1000]
-    for part, (side, tokenizer) in product(
-        parts, zip(("src", "tgt"), tokenizers, strict=True)
-    ):
+    lengths = []  # among the hundred with most characters of each part and language
+    for part, (side, tokenizer) in product(parts, (("src", src), ("tgt", tgt))):
         texts = sorted((getattr(pair, side) for pair in part), key=len)[-100:]
         lengths += [len(tokenizer.encode(text)) for text in texts]
     assert max(lengths) == 46
-
-
-def test_an_epoch_has_the_printed_number_of_steps(setup: Setup) -> None:
-    config, corpus, _ = setup
-    size = config.train.batch_sentences
-    assert len(nmt.sentence_batches(len(corpus.train), size, seed=0)) == 454
 
 
 def test_the_model_has_the_printed_number_of_parameters() -> None:
