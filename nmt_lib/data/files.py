@@ -214,17 +214,21 @@ def _check_size(unpacked: int, size: int) -> None:
 def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.ZipInfo]:
     """The two Moses files of an archive, or its only file of another kind."""
     members = [member for member in archive.infolist() if not member.is_dir()]
-
-    def ending(*ends: str) -> list[zipfile.ZipInfo]:
-        return [m for m in members if m.filename.lower().endswith(ends)]
-
-    moses = [ending(f".{lang.lower()}") for lang in langs]
+    moses = [
+        [
+            member
+            for member in members
+            if member.filename.lower().endswith(f".{lang.lower()}")
+        ]
+        for lang in langs
+    ]
     if all(len(matches) == 1 for matches in moses):
-        return [match for matches in moses for match in matches]
+        return [moses[0][0], moses[1][0]]
     candidates = [
         member
-        for member in ending(*EXTENSIONS)
-        if Path(member.filename).name[0] not in "_."
+        for member in members
+        if member.filename.lower().endswith(EXTENSIONS)
+        and Path(member.filename).name[0] not in "_."
     ]
     if len(candidates) == 1:
         return candidates
@@ -270,12 +274,12 @@ def _within(lines: Lines, lost: Counter[str]) -> Iterator[str]:
 
 def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Pairs:
     end: Any = object()
-    for pair in zip_longest(sources, targets, fillvalue=end):
-        if None in pair:
+    for source, target in zip_longest(sources, targets, fillvalue=end):
+        if source is None or target is None:
             lost[TOO_LONG] += 1
             continue
-        src, tgt = ("" if text is end else text.removesuffix("\r") for text in pair)
-        if end in pair and (src or tgt):
+        src, tgt = ("" if t is end else t.removesuffix("\r") for t in (source, target))
+        if end in (source, target) and (src or tgt):
             lost[LONE] += 1
         yield src, tgt
 

@@ -6,6 +6,7 @@ BLEU and chrF come from sacrebleu, with the signature that says how they were co
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -158,15 +159,13 @@ def contrastive_accuracy(
     """
     if not contrasts:
         raise CorpusError("nothing to compare: the list of contrasts is empty")
-    right_scores = sentence_log_probs(
-        translator, [Pair(c.src, c.right) for c in contrasts]
+    right, wrong = (
+        sentence_log_probs(
+            translator, [Pair(c.src, getattr(c, side)) for c in contrasts]
+        )
+        for side in ("right", "wrong")
     )
-    wrong_scores = sentence_log_probs(
-        translator, [Pair(c.src, c.wrong) for c in contrasts]
-    )
-    return sum(a > b for a, b in zip(right_scores, wrong_scores, strict=True)) / len(
-        contrasts
-    )
+    return sum(map(operator.gt, right, wrong)) / len(contrasts)
 
 
 def _plan(

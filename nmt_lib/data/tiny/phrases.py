@@ -7,9 +7,8 @@ from functools import cache
 
 from .lexicon import (
     ADJECTIVES,
-    ENGLISH_DETERMINERS,
+    DETERMINERS,
     FRENCH_BEFORE_VOWEL,
-    FRENCH_DETERMINERS,
     GERMAN_DETERMINERS,
     GERMAN_OBLIQUE,
     MANY,
@@ -108,7 +107,7 @@ def participle(text: str, subject: NP) -> str:
 def english_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
     parts = [
-        mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det"),
+        mark(DETERMINERS[phrase.determiner]["en"], f"{key}.det"),
         mark(adjective.en, f"{key}.adj") if adjective else "",
         mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"),
     ]
@@ -117,8 +116,8 @@ def english_np(phrase: NP, key: str) -> str:
 
 def german_np(phrase: NP, key: str, case: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
-    forms = GERMAN_DETERMINERS[phrase.determiner, case].split()
-    article, ending = forms["mfn".index(noun.de_gender)].split("+")
+    form = GERMAN_DETERMINERS[phrase.determiner, case][noun.de_gender]
+    article, ending = form.split("+")
     word = noun.de_many if phrase.many else noun.de
     if case != "nom" and not phrase.many:
         word = GERMAN_OBLIQUE.get(word, word)
@@ -132,8 +131,7 @@ def german_np(phrase: NP, key: str, case: str) -> str:
 
 def french_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
-    masculine_feminine = FRENCH_DETERMINERS.get(phrase.determiner, "_ _").split()
-    article = mark(masculine_feminine["mf".index(noun.fr_gender)], f"{key}.det")
+    article = mark(DETERMINERS[phrase.determiner][noun.fr_gender], f"{key}.det")
     if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
         article = "de le" if noun.fr_gender == "m" else "de la"
     word = noun.fr_many if phrase.many else noun.fr
