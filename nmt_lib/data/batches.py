@@ -7,6 +7,7 @@ about the same number of *tokens*, so each update sees about the same amount of 
 
 from __future__ import annotations
 
+import os
 import random
 from array import array
 from collections.abc import Iterable, Sequence
@@ -60,7 +61,8 @@ def encode_pairs(
             partial(tokenizer.sample, share=share, draw=draw) for tokenizer in samplers
         )
     examples: list[Example] = []
-    for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10):
+    hidden = "TQDM_DISABLE" in os.environ
+    for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10, disable=hidden):
         src = array("i", source(pair.src))  # four bytes an id
         tgt = array("i", target(pair.tgt))
         if max(len(src), len(tgt)) <= max_length:

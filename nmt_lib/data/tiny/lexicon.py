@@ -255,10 +255,6 @@ they     nom +        +        +
 MANY = ("the-many", "two", "they")
 GERMAN_OBLIQUE = {"Junge": "Jungen"}  # der Junge, but den Jungen and dem Jungen
 FRENCH_BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel"}
-# l'homme, d'eau, qu'il, n'attend, s'est
-FRENCH_ELISION = ("le", "la", "de", "que", "ne", "se")
-FRENCH_CONTRACTION = {("à", "le"): "au", ("de", "le"): "du"}
-GERMAN_CONTRACTION = {("in", "dem"): "im", ("an", "dem"): "am"}
 VOWELS = tuple("aeiouéèêœh")  # every h of this lexicon is silent in French
 
 
