@@ -72,7 +72,9 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
         reason = ""
-        if any(map(_is_damaged, texts)):
+        if any(
+            DAMAGED.search(t) or (len(t) > 300 and MANY_MARKS.search(t)) for t in texts
+        ):
             report.note(report.left_out, "damaged characters", texts)
             continue
         src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
@@ -89,11 +91,6 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
         else:
             unique[src, tgt] = None
     return _drop_outliers(list(unique), report)
-
-
-def _is_damaged(text: str) -> bool:
-    many_marks = len(text) > 300 and MANY_MARKS.search(text)
-    return bool(many_marks or DAMAGED.search(text))
 
 
 def _drop_outliers(

@@ -329,7 +329,7 @@ DETERMINERS = {
     for name, *forms in rows(DETERMINER_TABLE)
 }
 GERMAN_DETERMINERS = {
-    (name, case): dict(zip("mfn", forms, strict=True))
+    (name, case): {g: form.split("+") for g, form in zip("mfn", forms, strict=True)}
     for name, case, *forms in rows(GERMAN_DETERMINER_TABLE)
 }
 PLACES = {f"{row[0]} {row[1]}": Place(*row) for row in rows(PLACE_TABLE)}

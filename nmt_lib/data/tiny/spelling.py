@@ -40,8 +40,8 @@ class Triple:
         )
 
 
-# Rules that depend on the next word, in this order: an apple; im Garten; l'homme, d'eau,
-# qu'il; au marché, du lait. What was two words has the concepts of both.
+# Rules that depend on the next word, in this order: an apple; im Garten; l'homme,
+# d'eau, qu'il; au marché, du lait. What was two words has the concepts of both.
 RULES = {
     "en": [(r"\ba(?=/\S+ [aeio])", "an")],
     "de": [(r"\b(i|a)n/(\S+) dem/", r"\1m/\2+")],
