@@ -6,7 +6,6 @@ BLEU and chrF come from sacrebleu, with the signature that says how they were co
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -165,7 +164,7 @@ def contrastive_accuracy(
         )
         for side in ("right", "wrong")
     )
-    return sum(map(operator.gt, right, wrong)) / len(contrasts)
+    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
 
 
 def _plan(
