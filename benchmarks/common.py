@@ -18,19 +18,13 @@ from nmt_lib.data.batches import Example
 from nmt_lib.data.tokenizers import Tokenizers
 from nmt_lib.training.optim import build_optimizer
 
-SHAPES: dict[str, dict[str, Any]] = {
-    "d128 × 4 layers": {
-        "model.d_model": 128,
-        "model.n_heads": 4,
-        "model.n_layers": 4,
-        "model.d_ff": 256,
-    },
-    "d512 × 6 layers": {
-        "model.d_model": 512,
-        "model.n_heads": 8,
-        "model.n_layers": 6,
-        "model.d_ff": 2048,
-    },
+SHAPES = {
+    "d128 × 4 layers": nmt.parse_overrides(
+        "model.d_model=128 model.n_heads=4 model.n_layers=4 model.d_ff=256"
+    ),
+    "d512 × 6 layers": nmt.parse_overrides(
+        "model.d_model=512 model.n_heads=8 model.n_layers=6 model.d_ff=2048"
+    ),
 }
 
 

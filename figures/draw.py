@@ -33,43 +33,23 @@ def multi30k() -> None:
     figure.savefig(HERE / "multi30k.png", dpi=120)
 
 
+CARD = """
+0.82 | 38 | right | bold | Build a translator, and see inside it
+0.64 | 23 | ink | normal | A red car is parked in front of a white house.
+0.49 | 23 | ink | bold | Une voiture rouge est garée devant une maison blanche.
+0.33 | 20 | faint | normal | one attention head switched off:
+0.22 | 23 | mistake | bold | Un voiture rouge est garé devant une maison blanche.
+0.07 | 20 | faint | normal | The Transformer in notebooks: write it, train it, open it
+"""
+
+
 def card() -> None:
     """What is shown beside a shared address: one head, and what it was for."""
     figure = plt.figure(figsize=(12, 6.3), facecolor=LIGHT["soft"])
-    lines = [
-        (0.82, "Build a translator, and see inside it", 38, "right", "bold"),
-        (
-            0.64,
-            "A red car is parked in front of a white house.",
-            23,
-            "ink",
-            "normal",
-        ),
-        (
-            0.49,
-            "Une voiture rouge est garée devant une maison blanche.",
-            23,
-            "ink",
-            "bold",
-        ),
-        (0.33, "one attention head switched off:", 20, "faint", "normal"),
-        (
-            0.22,
-            "Un voiture rouge est garé devant une maison blanche.",
-            23,
-            "mistake",
-            "bold",
-        ),
-        (
-            0.07,
-            "The Transformer in notebooks: write it, train it, open it",
-            20,
-            "faint",
-            "normal",
-        ),
-    ]
-    for height, text, size, role, weight in lines:
-        figure.text(0.05, height, text, size=size, color=LIGHT[role], weight=weight)
+    for line in CARD.strip().splitlines():
+        height, size, role, weight, text = line.split(" | ")
+        options = {"size": int(size), "color": LIGHT[role], "weight": weight}
+        figure.text(0.05, float(height), text, **options)
     figure.savefig(HERE / "card.png", dpi=100)
 
 

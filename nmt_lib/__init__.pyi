@@ -72,7 +72,7 @@ from .translate.evaluate import evaluate as evaluate
 from .translate.evaluate import perplexity as perplexity
 from .translate.evaluate import sentence_log_probs as sentence_log_probs
 from .translate.heatmap import plot_attention as plot_attention
-from .translate.engine import export_ctranslate2 as export_ctranslate2
+from .translate.export import export_ctranslate2 as export_ctranslate2
 from .translate.export import export_hugging_face as export_hugging_face
 from .errors import CheckpointError as CheckpointError
 from .errors import ConfigError as ConfigError

@@ -23,7 +23,7 @@ from tools.answers import ANSWER, EXEMPT
 PARAMETERS = 'config = "tiny"\noverrides = ""'
 FOLDED, STUB = "hide-input", "# replace this line"
 EXPECT = "<summary>What do you expect?"
-MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
+MAX_BYTES, DEEPER = 1_000_000, 14
 LONGEST_CELL, ASSERTS = 14, 8  # open lines
 # These differ from run to run or from machine to machine: addresses of objects,
 # folders, process ids in warnings.
@@ -37,11 +37,7 @@ MACHINERY = re.compile(
     r"# NBVAL_|\bif (?:not )?tiny\b|\bif french\b"
     r"|print\([^\n]*, True\)|pip install"
 )
-FRAME = [
-    "**You will be able to**",
-    "**You need**",
-    "**Time:** ",
-]
+FRAME = ["**You will be able to**", "**You need**", "**Time:** "]
 END = ["## Summary", "## Exercises", "## Where to read on"]
 
 
@@ -53,6 +49,20 @@ def main() -> int:
     faults = [f"{path.name}: {fault}" for path in notebooks for fault in problems(path)]
     print(*faults, f"{len(notebooks)} notebooks, {len(faults)} problems", sep="\n")
     return bool(faults)
+
+
+def tags(cell: nbformat.NotebookNode) -> list[str]:
+    return list(cell.metadata.get("tags", []))
+
+
+def is_hidden(cell: nbformat.NotebookNode) -> bool:
+    """Whether JupyterLab folds it."""
+    return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+
+
+def start(cell: nbformat.NotebookNode) -> str:
+    """Its first line, by which a fault names it."""
+    return repr(cell.source.partition("\n")[0])
 
 
 def problems(path: Path) -> list[str]:
@@ -75,21 +85,21 @@ def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
     code = [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
     if [c.execution_count for c in code] != list(range(1, len(code) + 1)):
         faults.append("the code cells are not numbered 1, 2, 3 …: run make notebooks")
-    exempt = [EXEMPT in cell.metadata.get("tags", []) for cell in code]
-    if 3 * sum(exempt) > len(code):
+    if 3 * sum(EXEMPT in tags(cell) for cell in code) > len(code):
         faults.append("more than a third of the code cells are exempt from comparison")
-    for cell, is_exempt in zip(code, exempt, strict=True):
-        prefix = f"the cell {cell.source.splitlines()[0]!r} stores "
+    for cell in code:
+        prefix = f"the cell {start(cell)} stores "
         names = [output.get("name") for output in cell.outputs]
         if any(name and name == follower for name, follower in pairwise(names)):
             faults.append(prefix + "a printed text in parts: run make notebooks")
         for output in cell.outputs:
-            text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
-            if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
+            data = output.get("data", {})
+            text = output.get("text", "") + data.get("text/plain", "")
+            if "application/vnd.jupyter.widget-view+json" in data:
                 faults.append(prefix + "a widget, which has another id in each run")
             if output.output_type == "error":
                 faults.append(prefix + "an error")
-            elif output.get("name") == "stderr" and not is_exempt:
+            elif output.get("name") == "stderr" and EXEMPT not in tags(cell):
                 faults.append(prefix + f"a warning: {text[:60]!r}")
             elif unstable := UNSTABLE.search(text):
                 faults.append(prefix + f"what differs elsewhere: {unstable[0]!r}")
@@ -101,12 +111,12 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     faults = []
     main_line = path.parent.name != "deeper"
     parameters, set_up = notebook.cells[1:3]
-    tags = [set(cell.metadata.get("tags", [])) for cell in notebook.cells]
-    if extra_tags := set.union(*tags) - {"parameters", FOLDED, EXEMPT, ANSWER}:
+    used = {tag for cell in notebook.cells for tag in tags(cell)}
+    if extra_tags := used - {"parameters", FOLDED, EXEMPT, ANSWER}:
         faults.append(f"unknown tags: {', '.join(sorted(extra_tags))}")
-    if "parameters" not in tags[1] or parameters.source != PARAMETERS:
+    if "parameters" not in tags(parameters) or parameters.source != PARAMETERS:
         faults.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
-    if not is_folded(parameters) or not is_folded(set_up):
+    if not all(is_hidden(c) and FOLDED in tags(c) for c in (parameters, set_up)):
         faults.append("the parameters and the set-up cell must be folded")
     try:
         copy = nbformat.from_dict(notebook)
@@ -127,9 +137,8 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
             faults.append("there must be two exercises, '### 1 · …' and '### 2 · …'")
         code = [c for c in notebook.cells if c.cell_type == "code"]
         for stub, check in pairwise(code):
-            has_check = check.source.startswith("check.")
-            if STUB in stub.source and not has_check:
-                faults.append(f"{stub.source.splitlines()[0]!r}: no check follows")
+            if STUB in stub.source and not check.source.startswith("check."):
+                faults.append(f"{start(stub)}: no check follows")
     sections = [int(n) for n in re.findall(r"(?m)^## (\d+) · ", text)]
     if sections != list(range(1, len(sections) + 1)):
         faults.append(f"its sections have the numbers {sections}")
@@ -141,46 +150,33 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     return faults
 
 
-def is_folded(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell is folded both in JupyterLab and on the site."""
-    hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
-    return hidden and FOLDED in cell.metadata.get("tags", [])
-
-
 def cells(notebook: nbformat.NotebookNode) -> list[str]:
-    """Long cells, wide lines, traces of tests, what is folded in one place only."""
+    """Long cells, traces of tests, what is folded in one place only."""
     faults, n_asserts, optional = [], 0, False
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             text = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
             if len(re.findall(r"(?<!\\)\$", text)) % 2:
                 faults.append(f"a $ is not closed in the text {cell.source[:40]!r}")
-            optional |= bool(
-                re.search(r"(?mi)^#+ .*(going deeper|more time)", cell.source)
-            )
+            if re.search(r"(?mi)^#+ .*(going deeper|more time)", cell.source):
+                optional = True
             if re.search(r"(?mi)^## going deeper", cell.source):
                 if len(notebook.cells) - i > DEEPER:
                     faults.append(f"more than {DEEPER} cells under Going deeper")
                 if not cell.metadata.get("jp-MarkdownHeadingCollapsed"):
                     faults.append("Going deeper must be collapsed")
         elif i != 2:  # links.py writes the set-up cell
-            lines = cell.source.splitlines()
-            if max(map(len, lines), default=0) > COLUMNS:
-                faults.append(f"{lines[0]!r}: a line is wider than {COLUMNS} columns")
             if match := MACHINERY.search(cell.source):
-                faults.append(f"{lines[0]!r} shows machinery of tests: {match[0]!r}")
-            hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
-            if hidden != (FOLDED in cell.metadata.get("tags", [])):
-                faults.append(f"{lines[0]!r} is folded in one of JupyterLab and site")
-            if not (hidden or optional or STUB in cell.source):
-                code = [line.strip() for line in lines if line.strip()]
-                imports = [
-                    line for line in code if re.match("import |from .* import ", line)
-                ]
-                n_asserts += sum(line.startswith("assert") for line in code)
-                if len(code) - len(imports) > LONGEST_CELL:
+                faults.append(f"{start(cell)} shows machinery of tests: {match[0]!r}")
+            if is_hidden(cell) != (FOLDED in tags(cell)):
+                faults.append(f"{start(cell)} is folded in one of JupyterLab and site")
+            if not (is_hidden(cell) or optional or STUB in cell.source):
+                # Blank lines and imports do not count.
+                lines = re.findall(r"(?m)^ *(?!import |from )(\S.*)", cell.source)
+                n_asserts += sum(line.startswith("assert") for line in lines)
+                if len(lines) > LONGEST_CELL:
                     faults.append(
-                        f"{lines[0]!r} has more than {LONGEST_CELL} open lines"
+                        f"{start(cell)} has more than {LONGEST_CELL} open lines"
                     )
     if n_asserts > ASSERTS:
         faults.append(f"{n_asserts} asserts, the limit is {ASSERTS}")
@@ -193,14 +189,11 @@ def guesses(notebook: nbformat.NotebookNode) -> list[str]:
     for question, cell in pairwise(notebook.cells):
         if cell.cell_type != "code" or not cell.outputs:
             continue
-        if EXPECT in question.source and not (
-            ANSWER in cell.metadata.get("tags", []) or GUESS_FIRST in str(cell.outputs)
-        ):
-            faults.append(f"{cell.source.splitlines()[0]!r} needs the tag {ANSWER!r}")
-        if "compare_guess" in cell.source and GUESS_FIRST not in str(cell.outputs):
-            faults.append(
-                f"{cell.source.splitlines()[0]!r} tells before one has guessed"
-            )
+        waits = GUESS_FIRST in str(cell.outputs)
+        if EXPECT in question.source and not (ANSWER in tags(cell) or waits):
+            faults.append(f"{start(cell)} needs the tag {ANSWER!r}")
+        if "compare_guess" in cell.source and not waits:
+            faults.append(f"{start(cell)} tells before one has guessed")
     return faults
 
 
@@ -210,7 +203,7 @@ def alt_texts(notebook: nbformat.NotebookNode) -> list[str]:
     if not images:
         return ["there is no picture"]
     return [
-        f"the picture of {cell.source.splitlines()[0]!r} lacks its alt text"
+        f"the picture of {start(cell)} lacks its alt text"
         for cell, output in images
         if not output.metadata.get("image/png", {}).get("alt")
     ]

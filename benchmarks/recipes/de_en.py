@@ -13,7 +13,7 @@ from nmt_book import benchmark
 
 def main() -> None:
     benchmark.parse()
-    config = rounds.load_config("de-en", "only", **{"train.max_steps": 5040})
+    config = rounds.load_config("de-en", "only", "train.max_steps=5040")
     translator = rounds.train(config, nmt.load_corpus(config.data))
     rounds.finish("multi30k-de-en", translator, config)
 

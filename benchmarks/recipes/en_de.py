@@ -19,27 +19,17 @@ import nmt_lib as nmt
 from benchmarks.recipes import rounds
 from nmt_book import benchmark
 
-SECOND = rounds.LATER | {
-    "train.lr": 0.0015,
-    "train.max_steps": 3000,
-    "train.validate_every": 250,
-    "train.checkpoint_every": 50,
-}
-TEACHER = rounds.PRE_LN | {
-    "data.bpe_dropout": 0.1,
-    "train.seed": 2,
-    "train.warmup": 300,
-    "train.max_steps": 2200,
-    "train.validate_every": 200,
-    "train.checkpoint_every": 50,
-}
-THIRD = rounds.LATER | {
-    "model.dropout": 0.2,
-    "train.lr": 0.001,
-    "train.max_steps": 1400,
-    "train.validate_every": 200,
-    "train.checkpoint_every": 25,
-}
+SECOND = f"""{rounds.LATER}
+train.lr=0.0015 train.max_steps=3000 train.validate_every=250 train.checkpoint_every=50
+"""
+TEACHER = f"""{rounds.PRE_LN}
+data.bpe_dropout=0.1 train.seed=2 train.warmup=300
+train.max_steps=2200 train.validate_every=200 train.checkpoint_every=50
+"""
+THIRD = f"""{rounds.LATER}
+model.dropout=0.2 train.lr=0.001
+train.max_steps=1400 train.validate_every=200 train.checkpoint_every=25
+"""
 
 
 def main() -> None:
@@ -49,13 +39,13 @@ def main() -> None:
     first = rounds.train(config, corpus)
 
     more = rounds.back_translated(corpus, "multi30k-de-en")
-    config = rounds.load_config("en-de", "second", **SECOND)
+    config = rounds.load_config("en-de", "second", SECOND)
     second = rounds.train(config, more, start=first)
     second = rounds.best_mixture(second, first, corpus.valid)
 
-    config = rounds.load_config("en-de", "teacher", **TEACHER)
+    config = rounds.load_config("en-de", "teacher", TEACHER)
     teacher = rounds.transferred(config, corpus, "multi30k-en-fr", second)
-    config = rounds.load_config("en-de", "third", **THIRD)
+    config = rounds.load_config("en-de", "third", THIRD)
     teachers = {second: 0.7, teacher: 0.3}
     third = rounds.train(config, more, start=second, teachers=teachers)
     third = rounds.best_mixture(third, second, corpus.valid)

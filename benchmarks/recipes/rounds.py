@@ -15,7 +15,6 @@ from torch import Tensor
 import nmt_lib as nmt
 from benchmarks.multi30k import HEADER, NOTES, score
 from nmt_book import benchmark
-from nmt_lib.data.tokenizers import Tokenizers
 from nmt_lib.training import transfer
 from nmt_lib.training.model_file import load_weights
 from nmt_lib.training.run_folder import run_path
@@ -23,29 +22,25 @@ from nmt_lib.training.trainer import progress_bar
 
 ROWS = 400  # positions that the output layer takes at a time
 # A recipe that learns faster than multi30k.yaml.
-PRE_LN = {
-    "model.norm": "pre",
-    "model.dropout": 0.2,
-    "train.batch_tokens": 4096,
-    "train.lr": 0.003,
-    "train.schedule": "cosine",
-    "train.warmup": 500,
-}
+PRE_LN = """
+model.norm=pre model.dropout=0.2
+train.batch_tokens=4096 train.lr=0.003 train.schedule=cosine train.warmup=500
+"""
 # Shared by the later rounds, which begin with trained weights.
-LATER = {
-    "data.bpe_dropout": 0.1,
-    "train.batch_tokens": 4096,
-    "train.schedule": "cosine",
-    "train.warmup": 100,
-    "train.keep_checkpoints": 20,
-}
+LATER = """
+data.bpe_dropout=0.1
+train.batch_tokens=4096 train.schedule=cosine train.warmup=100
+train.keep_checkpoints=20
+"""
 
 
-def load_config(direction: str, name: str, **overrides: Any) -> nmt.Config:
-    """The config ``multi30k`` with these changes; each round is a separate run."""
+def load_config(direction: str, name: str, changes: str = "") -> nmt.Config:
+    """The config ``multi30k`` with changes as the CLI takes them, of which the last of
+    a key counts; each round is a separate run."""
     src, tgt = direction.split("-")
     languages = {"data.src_lang": src, "data.tgt_lang": tgt}
     own = {"name": f"multi30k-{direction}-{name}"}
+    overrides = nmt.parse_overrides(changes)
     return benchmark.load_config("multi30k", **own, **languages, **overrides)
 
 
@@ -65,7 +60,7 @@ def train(
             ``Distillation``.
     """
     tokenizers = (
-        (start.src_tokenizer, start.tgt_tokenizer)
+        start.content().tokenizers
         if start
         else nmt.build_tokenizers(config.data, corpus.train)
     )
@@ -147,20 +142,13 @@ def transferred(
 ) -> nmt.Translator:
     """A round that begins with the model of another language pair, whose shape it
     keeps, and with the tokenizers of ``to``."""
-    start = moved(nmt.Translator.load(name), (to.src_tokenizer, to.tgt_tokenizer))
-    config = config.model_copy(update={"model": start.config.model})
-    return train(config, corpus, start=start)
-
-
-def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
-    """The model with these tokenizers: see ``transfer.transfer_weights``."""
-    old = other.src_tokenizer, other.tgt_tokenizer
-    weights = transfer.transfer_weights(
-        dict(other.model.named_parameters()), old, tokenizers
-    )
+    other, tokenizers = nmt.Translator.load(name).content(), to.content().tokenizers
     model = nmt.Transformer(other.config.model, *map(len, tokenizers))
-    load_weights(model, weights)
-    return nmt.Translator(model, *tokenizers, other.config)
+    old = other.weights, other.tokenizers
+    load_weights(model, transfer.transfer_weights(*old, tokenizers))
+    start = nmt.Translator(model, *tokenizers, other.config)
+    config = config.model_copy(update={"model": other.config.model})
+    return train(config, corpus, start=start)
 
 
 @torch.no_grad()

@@ -72,7 +72,9 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
         reason = ""
-        if any(map(_is_damaged, texts)):
+        if any(
+            DAMAGED.search(t) or (len(t) > 300 and MANY_MARKS.search(t)) for t in texts
+        ):
             report.note(report.left_out, "damaged characters", texts)
             continue
         src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
@@ -91,21 +93,12 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
     return _drop_outliers(list(unique), report)
 
 
-def _is_damaged(text: str) -> bool:
-    many_marks = len(text) > 300 and MANY_MARKS.search(text)
-    return bool(many_marks or DAMAGED.search(text))
-
-
 def _drop_outliers(
     pairs: list[tuple[str, str]], report: Report
 ) -> list[tuple[str, str]]:
     """Drops pairs unlike the others: in another script or in the language of the other
     side, with other tags, or of unusual lengths."""
-    columns = list(zip(*pairs, strict=True))
-    main_scripts, rare_scripts = (
-        [common(texts) for texts in columns]
-        for common in (_common_scripts, _rare_scripts)
-    )
+    habits = [_script_habits(texts) for texts in zip(*pairs, strict=True)]
     in_place = _in_their_language(pairs, report)
     ratios = [math.log((len(src) + 5) / (len(tgt) + 5)) for src, tgt in pairs]
     middle = statistics.median(ratios or [0])
@@ -115,8 +108,8 @@ def _drop_outliers(
     result = []
     for pair, fits, ratio in zip(pairs, in_place, ratios, strict=True):
         src_tags, tgt_tags = (sorted(TAG.findall(text)) for text in pair)
-        reason = ""
-        if not all(map(_fits, pair, main_scripts)):
+        letters, reason = list(zip(map(scripts, pair), habits, strict=True)), ""
+        if any(own and own.isdisjoint(usual) for own, (usual, _) in letters):
             reason = "letters, but none of the usual script"
         elif not fits:
             reason = "in the language of the other side"
@@ -127,7 +120,7 @@ def _drop_outliers(
         if reason:
             report.note(report.left_out, reason, pair)
             continue
-        if any(map(set.intersection, map(scripts, pair), rare_scripts)):
+        if any(own & rare for own, (_, rare) in letters):
             reason = "letters of a rare script"
         if reason := reason or _oddity(*pair):
             report.note(report.odd, reason, pair)
@@ -157,11 +150,9 @@ def _in_their_language(pairs: Sequence[tuple[str, str]], report: Report) -> list
     A third language is not noticed. True for all if the languages are too alike.
     """
     sample = pairs[:: 1 + len(pairs) // 20_000]
-    counts = [Counter[str](), Counter[str]()]
-    for pair in sample:
-        for count, text in zip(counts, pair, strict=True):
-            count.update(_trigrams(text))
-    src, tgt = counts
+    src, tgt = (
+        Counter(t for pair in sample for t in _trigrams(pair[side])) for side in (0, 1)
+    )
     products = [
         sum(a[t] * b[t] for t in a) for a, b in ((src, tgt), (src, src), (tgt, tgt))
     ]
@@ -198,34 +189,22 @@ def scripts(text: str) -> set[str]:
     return set(map(_script, set(text))) - {""}
 
 
-def _common_scripts(texts: Iterable[str]) -> set[str]:
-    """The script that nearly all texts use, and the scripts that are used beside it.
+def _script_habits(texts: Sequence[str]) -> tuple[set[str], set[str]]:
+    """The scripts that texts of a language are in, and those that are rare in them.
 
-    Texts are counted, not letters, because a Chinese sentence about software may have
-    more Latin letters. Empty if no script is that common, as in a language with two.
+    The first are the script that nearly all texts use, and what is used beside it; if
+    there is none, as in a language with two, all scripts. Texts are counted, not
+    letters, because a Chinese sentence about software may have more Latin letters. A
+    rare script is one that fewer than one text in a hundred uses, such as a Cyrillic
+    *a* in a French word.
     """
-    script_sets = [
-        scripts_of_text for text in texts if (scripts_of_text := scripts(text))
-    ]
-    counts = Counter(
-        script for scripts_of_text in script_sets for script in scripts_of_text
-    )
-    if not counts or counts.most_common(1)[0][1] < 0.8 * len(script_sets):
-        return set()
-    main = counts.most_common(1)[0][0]
-    return set().union({main}, *(group for group in TOGETHER if main in group))
-
-
-def _rare_scripts(texts: Sequence[str]) -> set[str]:
-    """The scripts that fewer than one in a hundred texts use, as Latin in Chinese may
-    not, but a Cyrillic *a* in a French word does."""
     counts = Counter(script for text in texts for script in scripts(text))
-    return {script for script, n in counts.items() if 100 * n < len(texts)}
-
-
-def _fits(text: str, main_scripts: set[str]) -> bool:
-    text_scripts = scripts(text)
-    return not text_scripts or not main_scripts or bool(text_scripts & main_scripts)
+    rare = {script for script, n in counts.items() if 100 * n < len(texts)}
+    n_written = sum(bool(scripts(text)) for text in texts)
+    for main, n in counts.most_common(1):
+        if n >= 0.8 * n_written:
+            return {main}.union(*(group for group in TOGETHER if main in group)), rare
+    return {*counts}, rare
 
 
 ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I)
@@ -233,10 +212,11 @@ ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I
 
 def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
     """Whether English seems to be on the wrong side of the pairs."""
-    sample = pairs[:2000]
-    sides = [pair.src for pair in sample], [pair.tgt for pair in sample]
-    counts = [len(ENGLISH.findall(" ".join(texts))) for texts in sides]
     if src.startswith("en") == tgt.startswith("en"):
         return False
-    here, there = counts if src.startswith("en") else reversed(counts)
+    sides = ("src", "tgt") if src.startswith("en") else ("tgt", "src")
+    here, there = (
+        sum(len(ENGLISH.findall(getattr(pair, side))) for pair in pairs[:2000])
+        for side in sides
+    )
     return there > 2 * here + 5

@@ -100,14 +100,15 @@ def _find_splits(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         pairs = [Pair(*sentences) for sentences in zip(TOY[src], TOY[tgt], strict=True)]
         splits = dict.fromkeys(("train", "valid", "test"), pairs)
         return splits, "two sentences written in nmt_lib/data/corpora.py"
-    if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
+    path = Path(os.path.expanduser(name))
+    if name not in NAMES and os.path.isdir(path):
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
-        texts, provenance = from_files(Path(folder), files, langs), f"files in {name}"
+        texts, provenance = from_files(path, files, langs), f"files in {name}"
     elif name in NAMES:
         # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.
         limit = data.limit and data.limit + 2 * HELD_OUT
         texts, provenance = published(name, src, tgt, limit)
-    elif is_file_of_pairs(name, langs):
+    elif os.path.isfile(path) or moses_files(path, langs):
         return _from_pair_file(name, langs)
     else:
         raise CorpusError(
@@ -137,12 +138,6 @@ def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
 def held_out(n: int) -> int:
     """How many of n pairs to hold out for validation, and as many again for testing."""
     return min(HELD_OUT, n // 20)
-
-
-def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
-    """Whether this is the name of a file of pairs, or of two Moses files."""
-    path = Path(os.path.expanduser(name))
-    return os.path.isfile(path) or bool(moses_files(path, langs))
 
 
 def _from_pair_file(

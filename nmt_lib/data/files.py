@@ -418,7 +418,13 @@ def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
     head = next(chunks, b"")
     chunks = chain([head], chunks)
     if re.match(rb"[^\w{]*\[", head):
-        yield from json.loads(_whole(chunks))
+        whole = b"".join(islice(chunks, PIECES))
+        if next(chunks, b""):
+            raise CorpusError(
+                f"more than {PIECES * PIECE // 10**6} MB, which would be read at once: "
+                "of JSON, write one object on each line"
+            )
+        yield from json.loads(whole)
         return
     for line in _within(_lines(chunks), lost):
         try:
@@ -476,13 +482,3 @@ def _po(lines: Lines, lost: Counter[str]) -> Iterable[Any]:
         "\n".join("" if re.match("#(?![,~])", text) else text for text in texts)
     )
     return entries
-
-
-def _whole(chunks: Iterator[bytes]) -> bytes:
-    data = b"".join(islice(chunks, PIECES))
-    if next(chunks, b""):
-        raise CorpusError(
-            f"more than {PIECES * PIECE // 10**6} MB, which would be read at once: of "
-            "JSON, write one object on each line"
-        )
-    return data

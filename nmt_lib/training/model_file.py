@@ -119,7 +119,8 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
         with safe_open(path, "pt") as file:
             metadata, names = file.metadata() or {}, file.keys()
-            _check_format(path, metadata.get("format", ""))
+            if (version := metadata.get("format", "")) != FORMAT:
+                raise CheckpointError(f"{path} {_of_another(version)}")
             # Copies: what has been checked stays, whatever happens to the file.
             tensors = {name: file.get_tensor(name).clone() for name in names}
         if metadata.pop("digest", "") != file_digest(tensors, metadata):
@@ -134,13 +135,10 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, metadata
 
 
-def _check_format(path: Path, version: str) -> None:
-    if version == FORMAT:
-        return
-    why = "is not a model file of nmt_lib, or from before its release: move it away"
+def _of_another(version: str) -> str:
     if version.isdecimal():
-        why = f"was made by a newer nmt_lib (format {version[:9]}): update nmt_lib"
-    raise CheckpointError(f"{path} {why}")
+        return f"was made by a newer nmt_lib (format {version[:9]}): update nmt_lib"
+    return "is not a model file of nmt_lib, or from before its release: move it away"
 
 
 def file_digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:

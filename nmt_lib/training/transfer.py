@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from ..config import Config, DataConfig
+from ..config import Config
 from ..data.pairs import Pair
 from ..data.tokenizers import Tokenizer, Tokenizers, build_tokenizers
 from ..data.tokens import UNK
@@ -34,7 +34,8 @@ def start_from_model(
         CorpusError: as in ``build_tokenizers``.
     """
     parent = _load_parent(config, str(config.train.init_from))
-    if _same_tokenizers(config.data, parent.config.data):
+    data, old = config.data.model_dump(), parent.config.data.model_dump()
+    if all(data[key] == old[key] for key in data.keys() - FREE_DATA_KEYS):
         return parent.tokenizers, parent.weights
     tokenizers = build_tokenizers(config.data, train)
     return tokenizers, transfer_weights(parent.weights, parent.tokenizers, tokenizers)
@@ -64,11 +65,6 @@ def _shape(config: Config) -> dict[str, object]:
         "final_norm": config.model.norm == "pre",
     }
     return model | {k: v for k, v in defaults.items() if model[k] is None}
-
-
-def _same_tokenizers(data: DataConfig, parent_data: DataConfig) -> bool:
-    keys = [key for key, _ in data if key not in FREE_DATA_KEYS]
-    return all(getattr(data, key) == getattr(parent_data, key) for key in keys)
 
 
 @torch.no_grad()

@@ -158,15 +158,13 @@ def contrastive_accuracy(
     """
     if not contrasts:
         raise CorpusError("nothing to compare: the list of contrasts is empty")
-    right_scores = sentence_log_probs(
-        translator, [Pair(c.src, c.right) for c in contrasts]
+    right, wrong = (
+        sentence_log_probs(
+            translator, [Pair(c.src, getattr(c, side)) for c in contrasts]
+        )
+        for side in ("right", "wrong")
     )
-    wrong_scores = sentence_log_probs(
-        translator, [Pair(c.src, c.wrong) for c in contrasts]
-    )
-    return sum(a > b for a, b in zip(right_scores, wrong_scores, strict=True)) / len(
-        contrasts
-    )
+    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
 
 
 def _plan(

@@ -1,4 +1,5 @@
-"""Export to Hugging Face: the same weights as a model of ``transformers``.
+"""Export: the same weights as a model of ``transformers``, for Hugging Face, and of
+CTranslate2, a C++ engine that needs neither torch nor this library.
 
 Post-LN models become Marian models (Junczys-Dowmunt et al., 2018), pre-LN models
 Pegasus models (Zhang et al., 2020): both are the Transformer of the paper. The
@@ -9,6 +10,8 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +71,9 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
             are not those of a Transformer of this config.
     """
     _check(translator)
-    folder, content = Path(os.path.expanduser(folder)), translator.content()
+    content = translator.content()
     model = content.build_model("cpu")  # with plain names, and all of them
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
+    folder = new_folder(folder)
     for name, values in _tables(translator).items():
         text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
         write_file(folder / name, text.encode())
@@ -84,6 +86,19 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     card = _card(content.config, model, translator.src_tokenizer.sos)
     write_file(folder / "README.md", card.encode())
     return folder
+
+
+def new_folder(folder: str | os.PathLike[str]) -> Path:
+    """A path at which there is nothing, once an empty folder has been removed."""
+    path = Path(os.path.expanduser(folder))
+    try:
+        if path.exists():
+            path.rmdir()
+    except OSError:
+        raise CheckpointError(
+            f"{path} is not an empty folder: export to a new one"
+        ) from None
+    return path
 
 
 def longest(translator: Translator) -> int:
@@ -258,3 +273,73 @@ loss = model(**inputs, labels=labels).loss
 def _code(text: str) -> str:
     """A text as code in Markdown, where no character has another meaning."""
     return "`" + one_line(text).replace("`", "'") + "`"
+
+
+def export_ctranslate2(
+    translator: Translator, folder: str | os.PathLike[str], quantization: str = "int8"
+) -> Path:
+    """Writes a model for ``ctranslate2.Translator``, with its subwords as
+    ``source.spm`` and ``target.spm``; returns the folder.
+
+    Whoever serves it needs ``ctranslate2`` and ``sentencepiece`` only. The engine takes
+    tokens, with the special ones around them:
+    ``["<sos>", *SentencePieceProcessor("source.spm").encode(text, out_type=str),
+    "<eos>"]``.
+
+    Args:
+        translator: what to export.
+        folder: must be empty or not exist yet.
+        quantization: ``float32`` writes the same translations; ``int8`` is about a
+            third of the size, and changes about one translation in twenty.
+
+    Raises:
+        ConfigError: as in ``export_hugging_face``; ``ctranslate2`` or ``transformers``
+            is not installed.
+        CheckpointError: the folder is not empty, or cannot be written.
+    """
+    if not all(map(find_spec, ("ctranslate2", "transformers"))):
+        raise ConfigError(
+            "exporting to CTranslate2 needs two packages: pip install ctranslate2 "
+            "transformers"
+        )
+    path = new_folder(folder)
+    with tempfile.TemporaryDirectory() as home:
+        exported = export_hugging_face(translator, Path(home) / "exported")
+        vocabulary = ["source.spm", "target.spm"]
+        _convert(str(exported), str(path), quantization, vocabulary)
+    return path
+
+
+def _convert(exported: str, folder: str, quantization: str, copied: list[str]) -> None:
+    """Converts by the loader for BART.
+
+    For Marian the engine's own loader expects what Marian itself trains: a decoder that
+    starts from a vector of zeros, and ``<pad>`` as the last token, which it cuts off;
+    for Pegasus a decoder that starts from ``<pad>``. Ours starts from ``<sos>``, and
+    ``<pad>`` is the first token.
+    """
+    from ctranslate2.converters import transformers as converters
+    from transformers import AutoConfig
+
+    kind = AutoConfig.from_pretrained(exported)
+
+    class Loader(converters.BartLoader):  # type: ignore[misc]
+        architecture_name = kind.architectures[0]
+
+        def get_model_spec(self, model: Any) -> Any:
+            model.config.normalize_before = kind.model_type == "pegasus"
+            model.config.normalize_embedding = False
+            return super().get_model_spec(model)
+
+        def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
+            super().set_config(config, model, tokenizer)
+            config.bos_token = config.decoder_start_token
+
+    name, known = type(kind).__name__, converters._MODEL_LOADERS
+    usual = known.get(name)
+    converters.register_loader(name)(Loader)
+    try:
+        converter = converters.TransformersConverter(exported, copy_files=copied)
+        converter.convert(folder, quantization=quantization)
+    finally:
+        known[name] = usual

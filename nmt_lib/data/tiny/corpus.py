@@ -35,7 +35,7 @@ from .grammar import (
     sat_down,
     statement,
 )
-from .lexicon import NOUNS, VERBS
+from .lexicon import NOUNS, VERBS, rows
 from .phrases import HE, NP, SHE, join, noun_phrase, relative_clause
 from .spelling import LANGUAGES, Triple, sentence
 from .templates import TEMPLATES, Draw
@@ -43,16 +43,16 @@ from .templates import TEMPLATES, Draw
 
 # Subject, verb and object that change places: "The cat drank the milk" and "The milk
 # drank the cat".
-SWAPS = (
-    "cat drinking milk",
-    "dog drinking water",
-    "bird drinking water",
-    "woman drinking tea",
-    "man drinking coffee",
-    "dog sees cat",
-    "boy sees bird",
-    "man following woman",
-)
+SWAPS = """
+cat   drinking  milk
+dog   drinking  water
+bird  drinking  water
+woman drinking  tea
+man   drinking  coffee
+dog   sees      cat
+boy   sees      bird
+man   following woman
+"""
 
 
 def both_orders(subject: NP, verb: str, obj: NP, past: bool = True) -> list[Triple]:
@@ -67,7 +67,7 @@ def fixed_sentences() -> list[Triple]:
         statement(NP.parse(f"a {noun}"), "reading")
         for noun in ("man", "woman", "boy", "girl")
     ]
-    for subject, verb, obj in map(str.split, SWAPS):
+    for subject, verb, obj in rows(SWAPS):
         triples += both_orders(the[subject], verb, the[obj])
     triples += both_orders(the["man"], "following", the["woman"], past=False)
     triples += [
@@ -124,16 +124,12 @@ def every_word(triple: Triple) -> list[str]:
     return [f"{lang}:{word}" for lang in LANGUAGES for word in triple.tokens[lang]]
 
 
-def generate(
-    seed: int = 0, held_out: int = 500, least_count: int = 25
-) -> dict[str, list[Triple]]:
-    """The corpus in three parts; rare words occur in the training part only.
+HELD_OUT = 500  # sentences in the validation part, and in the test part
+LEAST_COUNT = 25  # how often a word must occur to be in these two parts
 
-    Args:
-        seed: of what is drawn.
-        held_out: sentences in the validation part, and in the test part.
-        least_count: how often a word must occur to be in these two parts.
-    """
+
+def generate(seed: int = 0) -> dict[str, list[Triple]]:
+    """The corpus in three parts; rare words occur in the training part only."""
     draw = random.Random(seed)
     triples = draw_all(draw)
     fixed_texts = {triple.text("en") for triple in fixed_sentences()}
@@ -143,9 +139,9 @@ def generate(
         t
         for t in triples
         if t.text("en") not in fixed_texts
-        and all(counts[w] >= least_count for w in every_word(t))
+        and all(counts[w] >= LEAST_COUNT for w in every_word(t))
     ]
-    valid, test = candidates[:held_out], candidates[held_out : 2 * held_out]
+    valid, test = candidates[:HELD_OUT], candidates[HELD_OUT : 2 * HELD_OUT]
     held_out_texts = {triple.text("en") for triple in valid + test}
     return {
         "train": [t for t in triples if t.text("en") not in held_out_texts],

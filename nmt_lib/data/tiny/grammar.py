@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Verb
+from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Verb, rows
 from .phrases import (
     NP,
     french_agreement,
@@ -83,10 +83,14 @@ def being(
     )
 
 
-ADVERBS = {
-    "today": {"en": "today/adv", "de": "heute/adv", "fr": "aujourd'hui/adv ,"},
-    "now": {"en": "now/adv", "de": "jetzt/adv", "fr": "maintenant/adv ,"},
-    "yesterday": {"en": "yesterday/adv", "de": "gestern/adv", "fr": "hier/adv ,"},
+ADVERB_TABLE = """
+today     heute   aujourd'hui
+now       jetzt   maintenant
+yesterday gestern hier
+"""
+ADVERBS = {  # in French with a comma
+    en: words(en, de, fr, "adv") | {"fr": f"{fr}/adv ,"}
+    for en, de, fr in rows(ADVERB_TABLE)
 }
 THAT = {"en": "that/that", "de": ", dass/that", "fr": "que/that"}
 BECAUSE = {
@@ -105,14 +109,16 @@ BELIEFS = [
     words("knows", "weiß", "sait", "mv"),
     words("says", "sagt", "dit", "mv"),
 ]
-WHY = {
-    "sleeping": "tired ill",
-    "crying": "sad tired ill",
-    **dict.fromkeys(("laughing", "singing", "dancing"), "happy"),
-}
-REASONS = [
-    (verb, feeling) for verb, feelings in WHY.items() for feeling in feelings.split()
-]
+REASONS = rows("""
+sleeping tired
+sleeping ill
+crying   sad
+crying   tired
+crying   ill
+laughing happy
+singing  happy
+dancing  happy
+""")
 
 
 def statement(

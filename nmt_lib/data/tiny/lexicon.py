@@ -224,38 +224,37 @@ on          table      auf     sur       surface
 under       table      unter   sous      floor
 """
 
-# German: determiner and case → "article+ending of the adjective" for masculine,
-# feminine and neuter
-GERMAN_DETERMINERS = {
-    ("a", "nom"): "ein+er eine+e ein+es",
-    ("a", "acc"): "einen+en eine+e ein+es",
-    ("a", "dat"): "einem+en einer+en einem+en",
-    ("the", "nom"): "der+e die+e das+e",
-    ("the", "acc"): "den+en die+e das+e",
-    ("the", "dat"): "dem+en der+en dem+en",
-    ("the-many", "nom"): "die+en die+en die+en",
-    ("the-many", "acc"): "die+en die+en die+en",
-    ("two", "nom"): "zwei+e zwei+e zwei+e",
-    ("two", "acc"): "zwei+e zwei+e zwei+e",
-    # No article: "kalten Kaffee", "kalte Milch", "kaltes Wasser".
-    ("some", "acc"): "+en +e +es",
-    ("pronoun", "nom"): "+ + +",
-    ("they", "nom"): "+ + +",
-}
-ENGLISH_DETERMINERS = {"a": "a", "the": "the", "the-many": "the", "two": "two"}
-FRENCH_DETERMINERS = {
-    "a": "un une",
-    "the": "le la",
-    "the-many": "les les",
-    "two": "deux deux",
-}
+# English; French (masculine, feminine)
+DETERMINER_TABLE = """
+a        a   un   une
+the      the le   la
+the-many the les  les
+two      two deux deux
+some     _   _    _
+pronoun  _   _    _
+they     _   _    _
+"""
+
+# Of the same determiners, in German: case; "article+ending of the adjective" for
+# masculine, feminine and neuter. Some: no article, "kalten Kaffee", "kalte Milch".
+GERMAN_DETERMINER_TABLE = """
+a        nom ein+er   eine+e   ein+es
+a        acc einen+en eine+e   ein+es
+a        dat einem+en einer+en einem+en
+the      nom der+e    die+e    das+e
+the      acc den+en   die+e    das+e
+the      dat dem+en   der+en   dem+en
+the-many nom die+en   die+en   die+en
+the-many acc die+en   die+en   die+en
+two      nom zwei+e   zwei+e   zwei+e
+two      acc zwei+e   zwei+e   zwei+e
+some     acc +en      +e       +es
+pronoun  nom +        +        +
+they     nom +        +        +
+"""
 MANY = ("the-many", "two", "they")
 GERMAN_OBLIQUE = {"Junge": "Jungen"}  # der Junge, but den Jungen and dem Jungen
 FRENCH_BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel"}
-# l'homme, d'eau, qu'il, n'attend, s'est
-FRENCH_ELISION = ("le", "la", "de", "que", "ne", "se")
-FRENCH_CONTRACTION = {("à", "le"): "au", ("de", "le"): "du"}
-GERMAN_CONTRACTION = {("in", "dem"): "im", ("an", "dem"): "am"}
 VOWELS = tuple("aeiouéèêœh")  # every h of this lexicon is silent in French
 
 
@@ -324,6 +323,14 @@ NOUNS = {row[0]: Noun(*row) for row in join_rows(NOUN_TABLE, NOUN_KINDS)}
 ADJECTIVES = {row[0]: Adjective(*row) for row in rows(ADJECTIVE_TABLE)}
 VERBS = {
     row[0].removeprefix("is_"): Verb(*row) for row in join_rows(VERB_TABLE, VERB_KINDS)
+}
+DETERMINERS = {
+    name: dict(zip(("en", "m", "f"), forms, strict=True))
+    for name, *forms in rows(DETERMINER_TABLE)
+}
+GERMAN_DETERMINERS = {
+    (name, case): {g: form.split("+") for g, form in zip("mfn", forms, strict=True)}
+    for name, case, *forms in rows(GERMAN_DETERMINER_TABLE)
 }
 PLACES = {f"{row[0]} {row[1]}": Place(*row) for row in rows(PLACE_TABLE)}
 

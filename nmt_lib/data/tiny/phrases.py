@@ -7,9 +7,8 @@ from functools import cache
 
 from .lexicon import (
     ADJECTIVES,
-    ENGLISH_DETERMINERS,
+    DETERMINERS,
     FRENCH_BEFORE_VOWEL,
-    FRENCH_DETERMINERS,
     GERMAN_DETERMINERS,
     GERMAN_OBLIQUE,
     MANY,
@@ -105,54 +104,33 @@ def participle(text: str, subject: NP) -> str:
     return form + "s" * (subject.many and not form.endswith("s"))
 
 
-def english_np(phrase: NP, key: str) -> str:
-    noun, adjective = phrase.noun, phrase.adjective
-    parts = [
-        mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det"),
-        mark(adjective.en, f"{key}.adj") if adjective else "",
-        mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"),
-    ]
-    return " ".join(parts)
-
-
-def german_np(phrase: NP, key: str, case: str) -> str:
-    noun, adjective = phrase.noun, phrase.adjective
-    forms = GERMAN_DETERMINERS[phrase.determiner, case].split()
-    article, ending = forms["mfn".index(noun.de_gender)].split("+")
-    word = noun.de_many if phrase.many else noun.de
-    if case != "nom" and not phrase.many:
-        word = GERMAN_OBLIQUE.get(word, word)
-    parts = [
-        mark(article, f"{key}.det"),
-        mark(adjective.de_stem + ending, f"{key}.adj") if adjective else "",
-        mark(word, f"{key}.noun"),
-    ]
-    return " ".join(parts)
-
-
-def french_np(phrase: NP, key: str) -> str:
-    noun, adjective = phrase.noun, phrase.adjective
-    masculine_feminine = FRENCH_DETERMINERS.get(phrase.determiner, "_ _").split()
-    article = mark(masculine_feminine["mf".index(noun.fr_gender)], f"{key}.det")
-    if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
-        article = "de le" if noun.fr_gender == "m" else "de la"
-    word = noun.fr_many if phrase.many else noun.fr
-    parts = [mark(word, f"{key}.noun")]
-    if adjective:
-        form = french_agreement(adjective, noun, phrase.many)
-        is_after = adjective.fr_side == "after"
-        if not is_after and word.startswith(VOWELS) and not phrase.many:
-            form = FRENCH_BEFORE_VOWEL.get(form, form)
-        parts.insert(is_after, mark(form, f"{key}.adj"))
-    return " ".join([article, *parts])
-
-
 def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
-    texts = {
-        "en": english_np(phrase, key),
-        "de": german_np(phrase, key, case),
-        "fr": french_np(phrase, key),
+    """ "the old man"; its concepts begin with ``key``, and German has the case."""
+    noun, adjective, many = phrase.noun, phrase.adjective, phrase.many
+    det, adj, name = f"{key}.det", f"{key}.adj", f"{key}.noun"
+    determiner = DETERMINERS[phrase.determiner]
+    article, ending = GERMAN_DETERMINERS[phrase.determiner, case][noun.de_gender]
+    english = noun.en_many if many else noun.en
+    german = noun.de_many if many else noun.de
+    if case != "nom" and not many:
+        german = GERMAN_OBLIQUE.get(german, german)
+    french = noun.fr_many if many else noun.fr
+    parts = {
+        "en": [mark(determiner["en"], det), mark(english, name)],
+        "de": [mark(article, det), mark(german, name)],
+        "fr": [mark(determiner[noun.fr_gender], det), mark(french, name)],
     }
+    if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
+        parts["fr"][0] = "de le" if noun.fr_gender == "m" else "de la"
+    if adjective:
+        form = french_agreement(adjective, noun, many)
+        is_after = adjective.fr_side == "after"
+        if not is_after and french.startswith(VOWELS) and not many:
+            form = FRENCH_BEFORE_VOWEL.get(form, form)
+        parts["en"].insert(1, mark(adjective.en, adj))
+        parts["de"].insert(1, mark(adjective.de_stem + ending, adj))
+        parts["fr"].insert(1 + is_after, mark(form, adj))
+    texts = {lang: " ".join(words) for lang, words in parts.items()}
     return join(texts, phrase.addition) if phrase.addition else texts
 
 

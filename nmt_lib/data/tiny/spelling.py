@@ -6,20 +6,15 @@ words that share one are aligned.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
-from .lexicon import FRENCH_CONTRACTION, FRENCH_ELISION, GERMAN_CONTRACTION, VOWELS
+from .lexicon import VOWELS
 
 LANGUAGES = ("en", "de", "fr")
 # Language → words with their concepts, such as "the/s.det man/s.noun".
 Phrase = dict[str, str]
-
-
-class Token(NamedTuple):
-    word: str
-    concepts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -45,48 +40,33 @@ class Triple:
         )
 
 
+# Rules that depend on the next word, in this order: an apple; im Garten; l'homme,
+# d'eau, qu'il; au marché, du lait. What was two words has the concepts of both.
+RULES = {
+    "en": [(r"\ba(?=/\S+ [aeio])", "an")],
+    "de": [(r"\b(i|a)n/(\S+) dem/", r"\1m/\2+")],
+    "fr": [
+        (rf"\b(l|d|qu|n|s)[ea](?=(/\S+)? [{''.join(VOWELS)}])", r"\1'"),
+        (r"\bà/(\S+) le/", r"au/\1+"),
+        (r"\bde le\b", "du"),
+    ],
+}
+
+
 @cache
-def read_token(text: str) -> Token:
-    """ "rentrée/v+home" is a token with two concepts."""
-    word, _, concepts = text.partition("/")
-    return Token(word, tuple(concepts.split("+")) if concepts else ())
-
-
-def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Token]:
-    """Joins two words to one that has the concepts of both: "in dem" becomes "im"."""
-    result: list[Token] = []
-    for token in tokens:
-        if result and (result[-1].word, token.word) in table:
-            previous = result.pop()
-            token = Token(
-                table[previous.word, token.word], previous.concepts + token.concepts
-            )
-        result.append(token)
-    return result
-
-
-def spell(tokens: list[Token], lang: str) -> list[Token]:
-    """The rules that depend on the next word: an apple, im Garten, l'homme."""
-    if lang == "de":
-        return contract(tokens, GERMAN_CONTRACTION)
-    result = []
-    for token, following in zip(tokens, [*tokens[1:], Token(".", ())], strict=True):
-        before_vowel = following.word.startswith(
-            VOWELS if lang == "fr" else tuple("aeio")
-        )
-        if lang == "en" and token.word == "a" and before_vowel:
-            token = Token("an", token.concepts)
-        if lang == "fr" and token.word in FRENCH_ELISION and before_vowel:
-            token = Token(token.word[:-1] + "'", token.concepts)
-        result.append(token)
-    return contract(result, FRENCH_CONTRACTION) if lang == "fr" else result
+def parse(marked: str) -> tuple[str, tuple[str, ...]]:
+    """The word and the concepts of "rentrée/v+home"."""
+    word, *concepts = re.split(r"[/+]", marked)
+    return word, tuple(concepts)
 
 
 def sentence(phrase: Phrase) -> Triple:
     """A phrase as a sentence: with its spelling, a capital letter and a full stop."""
     tokens, concepts = {}, {}
     for lang in LANGUAGES:
-        parts = [*map(read_token, phrase[lang].split()), Token(".", ("end",))]
-        (start, *rest), concepts[lang] = zip(*spell(parts, lang), strict=True)
+        text = " ".join([*phrase[lang].split(), "./end"])
+        for pattern, spelling in RULES[lang]:
+            text = re.sub(pattern, spelling, text)
+        (start, *rest), concepts[lang] = zip(*map(parse, text.split()), strict=True)
         tokens[lang] = (start[0].upper() + start[1:], *rest)
     return Triple(tokens, concepts)

@@ -156,9 +156,13 @@ def draw_tense(draw: Draw, subject: NP) -> bool:
 
 
 def draw_subject(
-    draw: Draw, kinds: str = "person,animal", many: float = 0.25, adjective: float = 0.4
+    draw: Draw,
+    kinds: str = "person,animal",
+    many: float = 0.25,
+    adjective: float = 0.4,
+    pronoun: float = 0.1,
 ) -> NP:
-    if draw.random() < 0.1 and kinds.startswith("person"):
+    if draw.random() < pronoun and kinds.startswith("person"):
         return draw.choice([HE, SHE])
     return draw_np(draw, kinds, many, adjective)
 
@@ -295,11 +299,7 @@ def sitting_down(draw: Draw) -> Triple:
     kinds = NOUNS[PLACES[place].noun].kinds
     qualities = ["comfortable", "hard", "wet", "dirty", "expensive"]
     choice = [name for name in qualities if fits(kinds, ADJECTIVES[name].about)]
-    subject = (
-        draw.choice([HE, SHE])
-        if draw.random() < 0.25
-        else draw_np(draw, "person", 0.0, 0.5)
-    )
+    subject = draw_subject(draw, "person", 0.0, 0.5, pronoun=0.25)
     return sat_down(subject, place, draw.choice(choice))
 
 
