@@ -14,7 +14,7 @@ import torch
 from filelock import FileLock
 from pydantic import Field
 from pydantic.dataclasses import dataclass
-from torch import Tensor, distributed
+from torch import distributed
 
 from ..config import Config, TrainConfig
 from ..data.tokenizers import Tokenizers
@@ -224,29 +224,6 @@ class RunFolder:
         raise CheckpointError(
             f"{path} {reason}: set run_dir to another folder, or delete {self.path}"
         )
-
-    def final_weights(self, progress: Progress) -> dict[str, Tensor]:
-        """The weights that ``train.select`` asks for, unless these are the last ones:
-        the best, or the mean of the last checkpoints (paper, section 6.1).
-
-        Raises:
-            CheckpointError: a file that this needs is missing, damaged or of another
-                run.
-        """
-        train, names = self.config.train, ["best"]
-        if train.select == "average":
-            names = progress.checkpoints[-train.keep_checkpoints :]
-        sums: dict[str, Tensor] = {}
-        for path in (self.path / f"{name}.safetensors" for name in names):
-            if not path.exists():
-                raise CheckpointError(
-                    f"train.select={train.select} needs {path}, which is missing: "
-                    "restore it, or choose other weights with train.select or "
-                    "train.keep_checkpoints"
-                )
-            for name, weight in self.read(path).weights.items():
-                sums[name] = sums.get(name, 0) + weight.double()
-        return {name: (total / len(names)).float() for name, total in sums.items()}
 
     def checkpoints(self) -> list[Path]:
         """The checkpoint files, oldest first."""

@@ -28,6 +28,7 @@ from ..data.corpora import Corpus
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, TrainingError
 from ..model.transformer import Transformer
+from .average import final_weights
 from .device import default_device, half_precision
 from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
@@ -208,7 +209,7 @@ class Trainer:
         if self.n_processes > 1:
             distributed.barrier()  # until the main process has written
         if self.config.train.select != "last":
-            load_weights(self.model, self.folder.final_weights(self.progress))
+            load_weights(self.model, final_weights(self.folder, self.progress))
         self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
 
     def check_finite(self, value: float, name: str) -> None:
