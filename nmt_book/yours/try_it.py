@@ -54,6 +54,8 @@ def try_it(
     names = [*PARTS, *TRIALS]
     if unknown := sorted(set(parts) - set(names)):
         raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(names)}")
+    if not parts:
+        return print(f"nothing here is yours: give one of {', '.join(names)}")
     if isinstance(translator, str):
         translator = load_cached(translator)
     texts = captions() if texts is None else texts

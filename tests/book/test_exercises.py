@@ -570,6 +570,8 @@ def test_what_a_trial_says(part: str, hers: Any, sentence: str, said: Said) -> N
 def test_texts_and_models_that_are_none(said: Said) -> None:
     tried(few=0, attention=stops)
     assert said().startswith("there is no text to translate: ")
+    tried()
+    assert said().startswith("nothing here is yours: give one of ")
     try_it("multi30k-en-de", "A dog runs.", next_word=lambda z: z[:, -1].argmax(-1))
     assert said().startswith("with yours, 1 of 1 translations")
     try_it("multi30k-en-fr", encoder_layer=stops)
