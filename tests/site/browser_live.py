@@ -44,7 +44,7 @@ def in_views(*widths: int, phone: Mapping[str, Any] = {}) -> pytest.MarkDecorato
 
 
 def arrive(page: Any, address: str) -> None:
-    """An address with a sentence is worth a model."""
+    """To a model that is kept, or that a sentence is worth which is not stored."""
     page.goto("about:blank")
     page.goto(address)
     page.locator(".offer").wait_for(state="hidden")
@@ -126,7 +126,7 @@ def test_a_first_own_sentence_costs_one_model(page: Any, site: str) -> None:
     Counted are the bytes that a server which compresses text sends until then.
     """
     answers: list[Any] = []
-    page.on("response", answers.append)
+    page.on("response", lambda one: answers.append(one))
     page.goto(f"{site}/live.html{GERMAN}", wait_until="networkidle")
     first = live.EXAMPLES["en-de"][0]
     assert settled(page) == expected("en-de", first) and len(odds(page)) == 8
@@ -178,7 +178,8 @@ def test_what_the_page_invites_to_try_does_what_it_says(
 @pytest.mark.parametrize("slowed", [1, 4])
 def test_every_letter_stays_at_any_speed(slowed: int, page: Any, site: str) -> None:
     """In the middle of a text as well."""
-    arrive(page, f"{site}/live.html{GERMAN}")
+    page.goto(f"{site}/live.html{GERMAN}")
+    get_model(page)
     session = page.context.new_cdp_session(page)
     session.send("Emulation.setCPUThrottlingRate", {"rate": slowed})
     field = page.locator("#text")
@@ -206,7 +207,8 @@ DAMAGE = """async () => {
 def test_what_is_kept_works_offline_and_is_checked(page: Any, site: str) -> None:
     """Page and model come without a network; a damaged model is fetched again."""
     address = f"{site}/live.html{GERMAN}"
-    arrive(page, address)
+    page.goto(address)
+    get_model(page)
     page.wait_for_function("navigator.serviceWorker.ready.then(() => true)")
     page.wait_for_timeout(1000)
     page.context.set_offline(True)

@@ -80,16 +80,6 @@ def test_two_viewers_on_a_page(
     assert not page.locator(f"{VIEWER} table").first.is_visible()
 
 
-@pytest.mark.parametrize("page", [{"java_script_enabled": False}], indirect=True)
-def test_where_no_script_runs_a_table_is_seen(
-    html: str, page: Any, tmp_path: Path
-) -> None:
-    file = tmp_path / "viewer.html"
-    file.write_text(html, encoding="utf-8")
-    page.goto(file.as_uri())
-    assert page.locator(f"{VIEWER} table").is_visible()
-
-
 def test_two_viewers_in_jupyterlab(html: str, page: Any, tmp_path: Path) -> None:
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
     cells = new_code_cell(VIEW, outputs=[stored]), new_code_cell(VIEW)

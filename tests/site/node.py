@@ -42,22 +42,22 @@ def in_node(name: str, calls: Sequence[Sequence[Any]]) -> list[Any]:
     return answers
 
 
-def agree(
-    name: str, cases: Sequence[tuple[list[Any], Any]], near: float = 1e-6
-) -> None:
+def agree(name: str, cases: Sequence[Case], atol: float, rtol: float = 1e-6) -> None:
     """They return these numbers, or nearly: see ``same``."""
     calls, wanted = zip(*cases, strict=True)
     for call, found, one in zip(calls, in_node(name, calls), wanted, strict=True):
-        same(found, one, near, str(call))
+        same(found, one, atol, rtol, str(call))
 
 
-def same(found: Any, wanted: Any, near: float, where: str = "") -> None:
+def same(
+    found: Any, wanted: Any, atol: float, rtol: float = 1e-6, where: str = ""
+) -> None:
     """The numbers of JSON are these, or nearly; of an object, those that are named."""
     if isinstance(wanted, dict):
         for name, one in wanted.items():
-            same(found[name], one, near, f"{where} {name}")
+            same(found[name], one, atol, rtol, f"{where} {name}")
     else:
         numbers = [torch.as_tensor(one, dtype=torch.double) for one in (found, wanted)]
         torch.testing.assert_close(
-            *numbers, atol=near, rtol=near, msg=lambda reason: f"{where}: {reason}"
+            *numbers, atol=atol, rtol=rtol, msg=lambda reason: f"{where}: {reason}"
         )

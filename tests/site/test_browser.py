@@ -41,9 +41,8 @@ from tests.site.browser_live import (
 from tests.site.browser_play import HEAD, LISTEN, move
 from tests.site.browser_train import begin, number, pause, wait
 from tests.site.chromium import needs_chromium, served
-from tests.site.node import needs_node
+from tests.site.node import in_node, needs_node
 from tests.site.test_live import TEXTS, node
-from tests.site.test_play import in_node
 from tools import live, train
 
 pytestmark = [needs_node, needs_chromium]
@@ -170,7 +169,7 @@ def test_the_clock_says_its_formulas(page: Any, tmp_path: Path) -> None:
         page.get_by_role("radio", name=str(base), exact=True).check(force=True)
         state = {"position": position, "distance": distance, "base": base, "d_model": 8}
         jobs = [["encoding", state], ["product", state]]
-        (sine, cosine, *_), product = in_node("clock", jobs)
+        (sine, cosine, *_), product = in_node("things/clock", jobs)
         assert readout(page) == (
             f"Positions {position} (thin) and {position + distance} (thick). Of "
             f"position {position}, hand 0 says sine {signed(sine)} and cosine "
@@ -190,7 +189,7 @@ def test_the_mask_shows_its_weights_and_a_press_turns_one(
     read = "all => all.map(c => [c.ariaLabel, c.textContent, c.ariaPressed])"
 
     def check() -> None:
-        (answer,) = in_node("mask", [["attend", words, mask]])
+        (answer,) = in_node("things/mask", [["attend", words, mask]])
         assert cells.evaluate_all(read) == [
             [
                 f"{words[t]}, which must say {targets[t]}, looks at {words[s]}: "
@@ -233,7 +232,7 @@ def test_the_calculator_says_its_formulas(page: Any, tmp_path: Path) -> None:
     opened(page, tmp_path, book.play("calculator"))
     choices = Calculator().given()["choices"]
     values = {
-        name: in_node("calculator", [["short", value] for value in choices[key]])
+        name: in_node("things/calculator", [["short", value] for value in choices[key]])
         for key, name in LABELS.items()
     }
     labels = sliders(page, values)
@@ -241,12 +240,14 @@ def test_the_calculator_says_its_formulas(page: Any, tmp_path: Path) -> None:
     for key, name in LABELS.items():
         state[key] = choices[key][values[name].index(labels[name])]
     jobs = ("parameters", "operations", "memory", "hours")
-    learnt, work, held, hours = in_node("calculator", [[job, state] for job in jobs])
+    learnt, work, held, hours = in_node(
+        "things/calculator", [[job, state] for job in jobs]
+    )
     updates = int(np.ceil(state["tokens"] / (state["B"] * state["T"])))
     said = [["short", updates], ["time", hours]]
     said += [["bytes", sum(held.values())], ["power", sum(work.values())]]
     expected = "{} updates: {}. An update needs {} and {} operations."
-    assert readout(page) == expected.format(*in_node("calculator", said))
+    assert readout(page) == expected.format(*in_node("things/calculator", said))
     figures = page.get_by_role("figure").all()
     for figure, parts in zip(figures, (learnt, work, held), strict=True):
         rows = figure.get_by_role("row").all()

@@ -1,13 +1,10 @@
-"""What the last things to touch compute is what the library computes."""
+"""What things to touch compute is what the library computes, in twenty states each."""
 
 from __future__ import annotations
 
-import json
 import random
-import re
-import zlib
-from base64 import b64decode
 from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,21 +12,91 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch import Tensor
 
-import nmt_book as book
 import nmt_lib as nmt
+from nmt_book.chapter01.check import my_cut
 from nmt_book.chapter12 import costs
 from nmt_book.deeper_12 import check as deeper_12
-from nmt_book.web import train_page
 from nmt_book.web.play import Thing
-from nmt_book.web.things import beam, depth, prefix, rotary
+from nmt_book.web.things import beam, depth, mask, merges, prefix, rotary
 from nmt_book.web.things.calculator import Calculator
 from nmt_lib.model.transformer import count_parameters
 from nmt_lib.translate.search import Candidate
-from tests.site.node import Case, agree, in_node, needs_node, run_node
-from tests.site.test_play import STATES
-from tests.site.test_train import WORK
+from tests.site.node import Case, agree, in_node, needs_node, same
 
 pytestmark = needs_node
+STATES = 20
+
+
+def test_clock() -> None:
+    draw = random.Random(1)
+    cases = []
+    for i in range(STATES):
+        # A base of 10000^(1/n) has the rates of a clock n times as wide.
+        base, wide = draw.choice([(10, 4), (100, 2), (10000, 1)])
+        position, distance, d_model = (
+            draw.randrange(301),
+            draw.randrange(21),
+            2 + i % 4 * 2,
+        )
+        state = {"position": position, "distance": distance}
+        state |= {"base": base, "d_model": d_model}
+        table = nmt.sinusoids(position + distance + 1, wide * d_model)[:, :d_model]
+        first, second = table[position], table[position + distance]  # (D,), (D,)
+        cases += [(["encoding", state], first), (["product", state], first @ second)]
+    agree("things/clock", cases, 1e-6)
+
+
+def test_mask() -> None:
+    """Random masks; some sentences say a word twice, some queries see nothing."""
+    draw = random.Random(2)
+    cases: list[Case] = [(["causal", 5], nmt.causal_mask(5)[0, 0])]
+    for i in range(STATES):
+        words = ["<sos>", *draw.choices("abcde", k=1 + i % 9)]
+        seen = [[draw.random() < 0.6 for _ in words] for _ in words]
+        wanted = mask.attend(words, torch.tensor(seen))
+        names = ("weights", "probabilities")
+        cases.append((["attend", words, seen], dict(zip(names, wanted, strict=True))))
+    agree("things/mask", cases, 1e-6)
+
+
+def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
+    words = ["<sos>", *mask.Mask().words]
+    causal = nmt.causal_mask(len(words))[0, 0]
+    assert mask.attend(words, causal)[1].max() < 0.2
+    assert mask.attend(words, causal | True)[1][:-1].min() > 0.9
+
+
+def test_scores() -> None:
+    generator = torch.Generator().manual_seed(3)
+    cases = []
+    for i in range(STATES):
+        T, d_v, factor = 1 + i % 6, 1 + i % 3, (0.0, 0.5, 2**-0.5, 10.0)[i % 4]
+        query, key = torch.randn(2, T, 2, generator=generator)  # (T, d_k) each
+        value = torch.randn(T, d_v, generator=generator)  # (T, d_v)
+        call = ["attend", query.tolist(), key.tolist(), value.tolist(), factor]
+        q = factor * 2**0.5 * query  # the library divides by √d_k
+        output, weights = nmt.scaled_dot_product_attention(q, key, value)
+        cases.append((call, {"output": output, "weights": weights}))
+    agree("things/scores", cases, 1e-6)
+
+
+def test_merges() -> None:
+    """Each number of merges cuts as SentencePiece does that has learnt so many."""
+    corpus = nmt.load_corpus(nmt.load_config("tiny", **{"data.tgt_lang": "de"}).data)
+    lines = [pair.tgt for pair in corpus.train]
+    size = 4 + len({*"".join(lines)})
+    all_merges = merges.pairs(merges.learnt())
+    calls, expected = [], []
+    for i in range(STATES):
+        n = 16 * i if i < STATES - 1 else 300
+        tokenizer = nmt.SentencePieceTokenizer.train("bpe", lines, size + n, 1.0, False)
+        words = [*corpus.test[i].tgt.split(), "Kaffeetasse"]
+        calls += [["cut", word, all_merges[:n]] for word in words]
+        by_chapter = [list(my_cut.right(word, all_merges[:n])) for word in words]
+        found = [subword for one in by_chapter for subword in one]
+        assert found == tokenizer.tokenize(" ".join(words))
+        expected += by_chapter
+    assert in_node("things/merges", calls) == expected
 
 
 def drawn(kind: type[Thing], seed: int) -> Any:
@@ -62,8 +129,8 @@ def test_the_calculator_counts_as_the_library() -> None:
             mfu = narrow if state.d_model == 128 else wide
             wanted = sum(work.values()) / n * state.tokens / (3600 * mfu * peak)
             hours.append((["hours", asked], wanted))
-    agree("things/calculator", counts, 0)
-    agree("things/calculator", hours, 0.02)
+    agree("things/calculator", counts, 0, 0)
+    agree("things/calculator", hours, 0, 0.02)
 
 
 def test_the_calculator_knows_what_an_update_keeps() -> None:
@@ -82,7 +149,7 @@ def test_the_calculator_knows_what_an_update_keeps() -> None:
             "weights and Adam": 16 * count_parameters(state.model()),
         }
         cases.append((["memory", state.model_dump()], wanted))
-    agree("things/calculator", cases, 0.01)
+    agree("things/calculator", cases, 0, 0.01)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +278,7 @@ def test_depth_has_the_numbers_of_the_library() -> None:
             mine = shares[seed][state.depth]
             assert mine == pytest.approx(max(wanted, depth.LEAST), rel=0.02)
         x = torch.nn.functional.normalize(layer_by_layer(state, 0, state.depth), dim=-1)
-        wanted_cosines = (x @ x.T).clamp(min=0)
-        torch.testing.assert_close(
-            torch.tensor(cosines).double(), wanted_cosines, atol=0.0051, rtol=0
-        )
+        same(cosines, (x @ x.T).clamp(min=0), 0.0051, 0)
 
 
 @pytest.mark.parametrize("text", ["Two dogs.", "Qzx 😀 vw!"])
@@ -267,28 +331,21 @@ def test_a_temperature_divides_the_logits() -> None:
 
 
 def test_the_prefix_staircase_is_that_of_the_model() -> None:
-    draw = random.Random(1)
     given = prefix.Prefix().given()
-    columns, T = given["columns"], len(given["words"])
+    columns = given["columns"]
     translator = beam.loaded("multi30k-en-de")
     src = torch.tensor([translator.encode(prefix.Prefix().text)])
     (said,) = translator.translate([prefix.Prefix().text], beam_size=1)
     tgt_in = torch.tensor([translator.tgt_tokenizer.encode(said.text)[:-1]])
     size = translator.model.output.out_features
     names = translator.tgt_tokenizer.lookup_tokens(range(size))
-    states = [
-        ([draw.choice([None, 0, 1, 2]) for _ in columns], seed % 2 == 0)
-        for seed in range(STATES)
-    ]
-    jobs = [["staircase", given, tried, causal] for tried, causal in states]
-    for (tried, causal), found in zip(
-        states, in_node("things/prefix", jobs), strict=True
-    ):
+    for number, causal in product(range(3), (True, False)):
         make = nmt.target_mask if causal else nmt.padding_mask
-        for j, number in enumerate(tried):
-            column = [row[j] for row in found]
-            if number is None:
-                assert column == [None] * T
+        tried = [None if j == number else number for j in range(len(columns))]
+        (found,) = in_node("things/prefix", [["staircase", given, tried, causal]])
+        for j, column in enumerate(zip(*found, strict=True)):
+            if j == number:
+                assert {*column} == {None}
                 continue
             other = columns[j]["others"][number]
             begins = names[tgt_in[0, j + 1]].startswith("▁")  # a word
@@ -299,37 +356,5 @@ def test_the_prefix_staircase_is_that_of_the_model() -> None:
                     translator.model(src, ids, tgt_mask=make(ids))[0]
                     for ids in (tgt_in, changed)
                 )
-            wanted = (one - two).abs().amax(-1)  # (T,)
-            assert column == pytest.approx(wanted.tolist(), abs=0.01)
+            same(column, (one - two).abs().amax(-1), 0.01)  # (T,)
             assert (max(column[: j + 1]) < 0.01) == causal
-
-
-def test_the_training_page_fits_into_an_output_and_trains() -> None:
-    page = book.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert page == book.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert len(page.encode()) <= 60_000
-    shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
-    assert "<td>" in shown and "run the cell" in shown
-    (data,) = re.findall(r"(?m)^const data = (.*);$", page)
-    packed = json.loads(data)
-    script = zlib.decompress(b64decode(packed["script"])).decode()
-    given, worker = (
-        json.loads(re.findall(rf"(?m)^{line}$", script)[0])
-        for line in (r"Object.assign\(data, (.*)\);", "const WORKER = (.*);")
-    )
-    assert (given["text"], given["settings"]["warmup"]) == ("The dog is old.", 0)
-    heard = run_node(WORK, {"script": worker, "packed": packed["packed"]}, "commonjs")
-    assert {"state": "training"} in heard
-    *looks, saved = [said for said in heard if isinstance(said, list)]
-    assert looks == [[7, 0], [7, 1], [7, 25]] and saved[1] >= 25
-
-
-def test_its_sentences_are_short_and_not_trained_on() -> None:
-    whole, short = train_page.training_data(), train_page.training_data(10, 700)
-    assert len(short["train"]) == 700 and len(short["heldOut"]) == 100
-    for pairs in (short["train"], short["heldOut"]):
-        assert max(len(src) for src, _ in pairs) <= 10
-    assert all(pair in whole["train"] for pair in short["train"])
-    assert not any(pair in short["train"] for pair in short["heldOut"])
-    examples = train_page.page_data(10)["examples"]
-    assert [one["text"] for one in examples] == [*train_page.EXAMPLES[:3]]
