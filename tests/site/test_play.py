@@ -22,8 +22,7 @@ FILES = [*FOLDER.glob("*.js"), *web.FILES.glob("*.js")]
 @pytest.mark.parametrize("name", NAMES)
 def test_an_output_is_small_and_the_same_each_time(name: str) -> None:
     """Without scripts, it has a table and what to do."""
-    page = book.play(name)._repr_html_()
-    assert page == book.play(name)._repr_html_()
+    (page,) = {book.play(name).data for _ in range(2)}
     assert len(page.encode()) <= 60_000
     assert "import " not in re.sub("(?m)//.*", "", page), "a module that is not there"
     shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)

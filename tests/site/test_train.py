@@ -306,8 +306,8 @@ order("once")
 
 
 def test_the_training_page_fits_into_an_output_and_trains() -> None:
-    page = book.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert page == book.play("train", text="The dog is old.", warmup=0)._repr_html_()
+    twice = [book.play("train", text="The dog is old.", warmup=0) for _ in range(2)]
+    (page,) = {shown.data for shown in twice}
     assert len(page.encode()) <= 60_000
     shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
     assert "<td>" in shown and "run the cell" in shown
