@@ -16,8 +16,8 @@ from nbformat.v4 import new_code_cell, new_output
 import nmt_book as book
 from nmt_book.web.play import FOLDER
 from tests.site.browser_live import PHONE, in_views
-from tests.site.chromium import ROOT, needs_chromium
-from tests.site.jupyterlab import COUNT, jupyterlab, run_all, write
+from tests.site.chromium import needs_chromium
+from tests.site.jupyterlab import COUNT, run_all, write
 
 pytestmark = needs_chromium
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
@@ -157,7 +157,7 @@ def mouse(page: Any, host: Any) -> None:
         assert run.inner_text() == says
 
 
-def test_in_jupyterlab(page: Any, tmp_path: Path) -> None:
+def test_in_jupyterlab(lab: str, page: Any, tmp_path: Path) -> None:
     """Tables before the notebook is trusted; then it is run, and keys stay inside."""
     cells = [new_code_cell("import nmt_book as book")]
     for name in NAMES:
@@ -165,15 +165,14 @@ def test_in_jupyterlab(page: Any, tmp_path: Path) -> None:
         stored = new_output("execute_result", shown, execution_count=1)
         cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
     write(tmp_path / "notebooks/play.ipynb", *cells)
-    with jupyterlab(tmp_path, PYTHONPATH=str(ROOT)) as address:
-        page.goto(f"{address}/lab/tree/play.ipynb?reset")
-        page.locator(".nmt-play table, .jp-RenderedHTML table").first.wait_for()
-        drawn = "one => one.some(part => part.shadowRoot)"
-        assert not page.locator(".nmt-play").evaluate_all(drawn), "not trusted"
-        run_all(page)
-        hosts = page.locator(".nmt-play").all()
-        for host in hosts:
-            host.scroll_into_view_if_needed()
-            use(page, host)
-        assert len(hosts) == len(NAMES)
-        assert page.evaluate(COUNT) == len(cells), "keys changed the notebook"
+    page.goto(f"{lab}/lab/tree/play.ipynb?reset")
+    page.locator(".nmt-play table, .jp-RenderedHTML table").first.wait_for()
+    drawn = "one => one.some(part => part.shadowRoot)"
+    assert not page.locator(".nmt-play").evaluate_all(drawn), "not trusted"
+    run_all(page)
+    hosts = page.locator(".nmt-play").all()
+    for host in hosts:
+        host.scroll_into_view_if_needed()
+        use(page, host)
+    assert len(hosts) == len(NAMES)
+    assert page.evaluate(COUNT) == len(cells), "keys changed the notebook"

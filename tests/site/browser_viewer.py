@@ -19,8 +19,8 @@ import nmt_book as book
 from tests.lib.small import made_translation
 from tests.site.browser_live import expected, settled
 from tests.site.browser_play import HEAD
-from tests.site.chromium import ROOT, barriers, needs_chromium
-from tests.site.jupyterlab import COUNT, do, jupyterlab, run_all, write
+from tests.site.chromium import barriers, needs_chromium, watched
+from tests.site.jupyterlab import COUNT, do, run_all, write
 
 pytestmark = needs_chromium
 SRC = ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."]
@@ -80,43 +80,43 @@ def test_two_viewers_on_a_page(
     assert not page.locator(f"{VIEWER} table").first.is_visible()
 
 
-def test_two_viewers_in_jupyterlab(html: str, page: Any, tmp_path: Path) -> None:
+def test_two_viewers_in_jupyterlab(
+    html: str, lab: str, page: Any, tmp_path: Path
+) -> None:
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
     cells = new_code_cell(VIEW, outputs=[stored]), new_code_cell(VIEW)
     write(tmp_path / "notebooks/viewer.ipynb", *cells)
-    with jupyterlab(tmp_path, PYTHONPATH=str(ROOT)) as address:
-        page.goto(f"{address}/lab/tree/viewer.ipynb?reset")
-        page.locator(f"{VIEWER} table, .jp-RenderedHTML table").first.wait_for()
-        trusted = page.evaluate(f"document.querySelector('{VIEWER}').shadowRoot")
-        assert not trusted, "a script ran in a notebook that is not trusted"
-        run_all(page)
-        look_and_use(page)
-        assert not barriers(page, VIEWER)
-        assert page.evaluate(COUNT) == 2, "keys of the viewer changed the notebook"
+    page.goto(f"{lab}/lab/tree/viewer.ipynb?reset")
+    page.locator(f"{VIEWER} table, .jp-RenderedHTML table").first.wait_for()
+    trusted = page.evaluate(f"document.querySelector('{VIEWER}').shadowRoot")
+    assert not trusted, "a script ran in a notebook that is not trusted"
+    run_all(page)
+    look_and_use(page)
+    assert not barriers(page, VIEWER)
+    assert page.evaluate(COUNT) == 2, "keys of the viewer changed the notebook"
 
 
 def test_explore_finds_its_model_beside_the_notebook(
-    page: Any, browser: Any, tmp_path: Path
+    browser: Any, lab: str, page: Any, tmp_path: Path
 ) -> None:
     folder = tmp_path / "notebooks/a folder"
     write(folder / "live.ipynb", new_code_cell(EXPLORE))
-    with jupyterlab(tmp_path, PYTHONPATH=str(ROOT)) as address:
-        notebook = f"{address}/lab/tree/a%20folder/live.ipynb?reset"
-        page.goto(notebook)
-        run_all(page)
-        translates(page)
-        assert page.evaluate(COUNT) == 1, "typing changed the notebook"
-        do(page, "commands.execute('docmanager:save')")
-        (model,) = (folder / "explore").iterdir()
-        (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
-        assert len(cell.outputs[0].data["text/html"]) <= 60_000
-        page.goto(notebook)  # nothing is run: the file is read
-        translates(page)
-        model.rename(model.with_suffix(".gone"))
-        page = browser.new_page()  # not watched: it fails to fetch
-        page.goto(notebook)
-        page.get_by_text("The model is not stored in this page.").wait_for()
-        page.close()
+    notebook = f"{lab}/lab/tree/a%20folder/live.ipynb?reset"
+    page.goto(notebook)
+    run_all(page)
+    translates(page)
+    assert page.evaluate(COUNT) == 1, "typing changed the notebook"
+    do(page, "commands.execute('docmanager:save')")
+    (model,) = (folder / "explore").iterdir()
+    (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
+    assert len(cell.outputs[0].data["text/html"]) <= 60_000
+    with watched(browser) as again:  # nothing is run: the file is read
+        again.goto(notebook)
+        translates(again)
+    model.rename(model.with_suffix(".gone"))
+    with browser.new_page() as gone:  # not watched: it fails to fetch
+        gone.goto(notebook)
+        gone.get_by_text("The model is not stored in this page.").wait_for()
 
 
 def translates(page: Any) -> None:

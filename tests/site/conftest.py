@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.site.chromium import ROOT, SITE, barriers, chromium, served, watched
+from tests.site.jupyterlab import jupyterlab
 
 SCREENS = ROOT / "build/screens"
 SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
@@ -33,6 +35,14 @@ def site() -> Iterator[str]:
     """The address of build/site."""
     assert (SITE / "index.html").exists(), "there is no site in build/site: make site"
     with served(SITE) as address:
+        yield address
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[str]:
+    """A JupyterLab of ``tmp_path/notebooks``; named before the page, it ends later."""
+    (tmp_path / "notebooks").mkdir()
+    with jupyterlab(tmp_path, PYTHONPATH=str(ROOT)) as address:
         yield address
 
 
