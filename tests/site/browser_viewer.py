@@ -97,26 +97,27 @@ def test_two_viewers_in_jupyterlab(
 
 
 def test_explore_finds_its_model_beside_the_notebook(
-    browser: Any, lab: str, page: Any, tmp_path: Path
+    browser: Any, lab: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "notebooks/a folder"
     write(folder / "live.ipynb", new_code_cell(EXPLORE))
     notebook = f"{lab}/lab/tree/a%20folder/live.ipynb?reset"
-    page.goto(notebook)
-    run_all(page)
-    translates(page)
-    assert page.evaluate(COUNT) == 1, "typing changed the notebook"
-    do(page, "commands.execute('docmanager:save')")
-    (model,) = (folder / "explore").iterdir()
-    (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
-    assert len(cell.outputs[0].data["text/html"]) <= 60_000
-    with watched(browser) as again:  # nothing is run: the file is read
-        again.goto(notebook)
-        translates(again)
+    with watched(browser) as page:
+        page.goto(notebook)
+        run_all(page)
+        translates(page)
+        assert page.evaluate(COUNT) == 1, "typing changed the notebook"
+        do(page, "commands.execute('docmanager:save')")
+        (model,) = (folder / "explore").iterdir()
+        (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
+        assert len(cell.outputs[0].data["text/html"]) <= 60_000
+    with watched(browser) as page:  # nothing is run: the file is read
+        page.goto(notebook)
+        translates(page)
     model.rename(model.with_suffix(".gone"))
-    with browser.new_page() as gone:  # not watched: it fails to fetch
-        gone.goto(notebook)
-        gone.get_by_text("The model is not stored in this page.").wait_for()
+    with browser.new_page() as page:  # not watched: it fails to fetch
+        page.goto(notebook)
+        page.get_by_text("The model is not stored in this page.").wait_for()
 
 
 def translates(page: Any) -> None:
