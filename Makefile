@@ -134,12 +134,7 @@ site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 	$(BIN)/python -m tools.book
 
 browser: site ## the pages of the site, the viewer, things to touch and feedback on hostile submissions, in a Chromium and in Firefox
-	$(BIN)/python -m tests.site.browser_site
-	$(BIN)/python -m tests.site.browser_viewer
-	$(BIN)/python -m tests.site.browser_live
-	$(BIN)/python -m tests.site.browser_train
-	$(BIN)/python -m tests.site.browser_play
-	$(BIN)/python -m tests.site.browser_firefox
+	NMT_BROWSER=required $(BIN)/python -m pytest -q -p no:cacheprovider $(wildcard tests/site/browser_*.py)
 	$(BIN)/python -m tests.course.browser
 
 links: $(STAMP) ## write the repository's address into badges, set-up cells and links to the site: make links REPO=owner/name

@@ -11,8 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.site.browser_site import SITE, served
-from tests.site.chromium import chromium
+from tests.site.chromium import SITE, chromium, served
 
 HERE = Path(__file__).parent
 SIZE = {"width": 900, "height": 800}

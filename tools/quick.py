@@ -31,7 +31,7 @@ TABLE = {
     r"nmt_.*/nbgrader_config.py": "tests/course/test_grade.py",
     r"nmt_.*/__init__.pyi?": "tests/*/test_import.py",
     r"nmt_.*/__main__.py": "tests/*/test_cli.py",
-    r"nmt_.*/web/things/.*": "tests/site/test_play.py",
+    r"nmt_.*/web/things/.*": "tests/site/test_things.py",
     r"nmt_.*/web/page_.*": "tests/site/test_browser.py",
     r"nmt_lib/configs/.*": "tests/*/test_config.py",
     r"nmt_lib/pretrained/.*": "tests/*/test_pretrained.py",

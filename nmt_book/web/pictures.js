@@ -11,8 +11,8 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
   const body = svg("g");
   const picture = { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" };
   const element = svg("svg", { ...picture, "aria-label": label }, body);
-  const text = (content, at, anchor = "start", extra = {}) =>
-    svg("text", { x: at[0], y: at[1], "text-anchor": anchor, ...extra }, content);
+  const text = (content, [x, y], anchor = "start") =>
+    svg("text", { x, y, "text-anchor": anchor }, content);
 
   function draw({ lines, rules = [], end, top, summary }) {
     const atX = (value) => left + (right - left) * value / end;

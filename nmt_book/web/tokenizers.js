@@ -27,7 +27,7 @@ async function inflate(zipped, most) {
 }
 
 /** Subwords: SentencePiece's BPE or unigram model. */
-export class SentencePieceTokenizer {
+class SentencePieceTokenizer {
   constructor({ kind, lowercase }, model) {
     Object.assign(this, { kind, lowercase, tokens: [], scores: [], ids: new Map() });
     for (const [field, content] of protobuf(model)) {
@@ -130,7 +130,7 @@ export class SentencePieceTokenizer {
 }
 
 /** Words: split at spaces, or nearly as spaCy's rules do. */
-export class WordTokenizer {
+class WordTokenizer {
   constructor(fields) {
     Object.assign(this, fields); // kind, lang, lowercase, tokens
     this.ids = new Map(this.tokens.map((token, id) => [token, id]));

@@ -58,7 +58,7 @@ export function makeBatch(examples) {
 }
 
 /** Examples of similar length share a batch; sentences × longest side ≤ budget. */
-export function tokenBatches(examples, budget, random) {
+function tokenBatches(examples, budget, random) {
   const longest = examples.map(([src, tgt]) => Math.max(src.length, tgt.length));
   const order = shuffle([...examples.keys()], random);
   const batches = [];

@@ -152,31 +152,31 @@ function makeDrawing(part, data, example) {
   return atMostEvery(400, ({ now, last }) => {
     const look = now.looks.at(-1);
     if (!look) return;
-    const { step, loss, right, said, milliseconds, source, sourceIds } = look;
+    const { step, loss, right, said, milliseconds, frequencyLoss,
+      source, sourceIds, tokens, cross } = look;
     const strange = source.filter((_, i) => sourceIds[i] === data.unknown);
-    const long = SHOWN * milliseconds / step / 1000;
     part.numbers.hidden = !step;
     sayAll(part, {
       said: short(said), step: `${step}`, loss: step ? loss.toFixed(2) : "–",
       right: `${right ?? "–"}`,
-      time: step > 1 ? `${Math.ceil(long)}` : "–",
+      time: step > 1 ? `${Math.ceil(SHOWN * milliseconds / step / 1000)}` : "–",
       words: strange.length ? `Not among its words: ${strange.join(", ")}.` : "",
     });
-    const { tokens, cross, frequencyLoss } = look;
     const heads = cross.at(-1) ?? [], gold = new Set(example()?.gold);
     grids.forEach(({ element, draw }, head) => {
       element.hidden = head >= heads.length;
       element.firstChild.hidden = heads.length === 1; // its label
-      const weights = heads[head]?.map((row) => [...row]);
-      if (weights) draw({ rows: tokens, columns: source, weights, gold });
+      const map = { rows: tokens, columns: source, weights: heads[head], gold };
+      if (!element.hidden) draw(map);
     });
     const lines = Object.entries({ last, now }).filter(([, run]) => run)
       .map(([name, { looks }]) => ({ name, points: looks.filter(({ step }) => step)
         .map(({ step, loss }) => [step, loss]) }));
     const ends = lines.flatMap(({ points }) => points.map(([step]) => step));
-    const end = Math.max(SHOWN, ...ends);
-    const rules = [[frequencyLoss, "word frequencies"]];
-    curve.draw({ lines, rules, end, top: 6, summary: summary(now) });
+    curve.draw({
+      lines, rules: [[frequencyLoss, "word frequencies"]],
+      end: Math.max(SHOWN, ...ends), top: 6, summary: summary(now),
+    });
     const before = last ? `Before, in grey: ${last.says}. ${summary(last)}` : "";
     sayAll(part, { now: `Now: ${now.says}.`, before });
   });

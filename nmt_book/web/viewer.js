@@ -187,7 +187,7 @@ export function attentionViewer(host, template, data, told = () => {}) {
     readout.replaceChildren(html("b", text(rows[row])), " looks at: ",
       text(columns[column]), `\u00a0${weight.toFixed(3)}`);
   };
-  grid.onpointerleave = () => drawWord();
+  grid.onpointerleave = drawWord;
 
   let touch = false;
   function see(side, index) {

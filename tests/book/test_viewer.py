@@ -13,6 +13,7 @@ import torch
 
 import nmt_book as book
 import nmt_lib as nmt
+from nmt_book import web
 from nmt_book.pictures import explore
 from nmt_lib.translate.search import Hypothesis
 from tests.lib.small import made_translation, small_translator
@@ -21,14 +22,14 @@ HOSTILE = ['"', "'", "<b>x</b>", "</script>", "<!--", "@DATA@", "&lt;", "🙂", 
 HOSTILE += ["`${1}`", "\\1", "\u2028", "<img/src=x>"]
 
 
-def data_of(viewer: Any) -> dict[str, Any]:
-    (found,) = re.findall(r"const data = (\{.*\});\n", viewer._repr_html_())
+def data_of(viewer: web.Html) -> dict[str, Any]:
+    (found,) = re.findall(r"const data = (\{.*\});\n", viewer.data)
     return json.loads(found)
 
 
-def cells_of(viewer: Any) -> list[str]:
+def cells_of(viewer: web.Html) -> list[str]:
     """The caption of the table, and the texts of its cells."""
-    cells = re.findall(r"<(caption|th|td).*?>(.*?)</\1>", viewer._repr_html_())
+    cells = re.findall(r"<(caption|th|td).*?>(.*?)</\1>", viewer.data)
     return [unescape(re.sub("<.*?>", "", text)) for _, text in cells]
 
 
@@ -54,7 +55,7 @@ def test_each_kind_has_its_words_its_weights_and_gold_links(
             found = torch.tensor(kind["weights"][layer]).view_as(weights[0]) / 1000
             torch.testing.assert_close(found, weights[0], atol=0.00051, rtol=0)
     assert data["gold"] == [[1, 0 + specials], [0, 2 + specials]]
-    assert file.read_text(encoding="utf-8").endswith(viewer._repr_html_())
+    assert file.read_text(encoding="utf-8").endswith(viewer.data)
 
     caption, *cells = cells_of(viewer)  # where no script runs
     assert caption.startswith("cross attention, layer 2, mean of all heads")
@@ -70,7 +71,7 @@ def test_words_stay_text() -> None:
     viewer = book.view_attention(made_translation(HOSTILE, HOSTILE))
     assert data_of(viewer)["kinds"]["encoder"]["rows"] == ["<sos>", *HOSTILE, "<eos>"]
     assert cells_of(viewer)[3 : len(HOSTILE) + 3] == HOSTILE
-    table, *script = viewer._repr_html_().split("<script>")
+    table, *script = viewer.data.split("<script>")
     assert "<img" not in table and len(script) == 1
     assert script[0].count("</script>") == 1 and "<!--" not in script[0]
 
@@ -98,9 +99,9 @@ def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
         file.write_bytes(b64decode(re.findall(r'base64">(.*?)</script>', page)[0]))
         return nmt.Translator.load(file, device="cpu")
 
-    page = book.explore(translator, ["ich sehe", "<b>"])._repr_html_()
+    page = book.explore(translator, ["ich sehe", "<b>"]).data
     for half in (False, True):
-        again = model_in(book.explore(translator)._repr_html_() if half else page)
+        again = model_in(book.explore(translator).data if half else page)
         for name, weight in translator.model.named_parameters():
             wanted = weight.half().float() if half else weight
             assert torch.equal(wanted, again.model.get_parameter(name))
@@ -122,7 +123,7 @@ def test_in_a_notebook_the_model_is_a_file_beside_it(
     translator = small_translator(2)
     monkeypatch.setattr("nmt_book.pictures.explore.reads_files", lambda: True)
     monkeypatch.chdir(tmp_path)
-    page = book.explore(translator)._repr_html_()
+    page = book.explore(translator).data
     assert len(page.encode()) <= 60_000 and 'class="model"' not in page
     (file,) = (tmp_path / "explore").iterdir()
     data = data_of(book.explore(translator))
@@ -134,7 +135,7 @@ def test_in_a_notebook_the_model_is_a_file_beside_it(
     file.unlink()
     file.parent.rmdir()
     file.parent.touch()  # a folder of this name cannot be made
-    assert 'class="model"' in book.explore(translator)._repr_html_()
+    assert 'class="model"' in book.explore(translator).data
 
 
 def test_where_a_page_cannot_read_files(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,7 @@
 """The site in Firefox: typing on the live page, no page that scrolls sideways, and each
 thing to touch by a key.
 
-Part of ``make browser``; needs Firefox and npm, which fetches puppeteer-core. Things
-alone, which need no site: ``python -m tests.site.browser_firefox things``.
+Part of ``make browser``; needs Firefox and npm, which fetches puppeteer-core.
 """
 
 from __future__ import annotations
@@ -11,18 +10,22 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from pathlib import Path
 from typing import Any
 
-from tests.site.browser_live import TYPED, expected
-from tests.site.browser_play import NAMES
-from tests.site.browser_site import SITE, served
-from tests.site.browser_train import outputs
-from tests.site.chromium import ROOT
+import pytest
 
+from tests.site.browser_live import GERMAN, TYPED, expected
+from tests.site.browser_play import NAMES, outputs
+from tests.site.browser_site import FILES
+from tests.site.chromium import ROOT, served
+
+FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
+pytestmark = pytest.mark.skipif(  # in CI, a skipped check is a failed one
+    not (FIREFOX and shutil.which("npm")) and "CI" not in os.environ,
+    reason="no Firefox or no npm (apt-get install firefox-esr npm)",
+)
 DRIVER = ROOT / "build/firefox/node_modules/puppeteer-core"
-THINGS = ROOT / "build/firefox/things"
-WIDTHS = (390, 1280)
 TEXT = """new Promise(go => setTimeout(go, 1500)).then(() =>
     document.querySelector('.nmt-live').shadowRoot.querySelector('#text').value)"""
 RESULT = "document.querySelector('.nmt-live').shadowRoot.querySelector('.result')"
@@ -44,60 +47,45 @@ KEY = f"""(() => {{
 }})()"""
 
 
-def main() -> int:
-    firefox = shutil.which("firefox-esr") or shutil.which("firefox")
-    if not firefox or not shutil.which("npm"):
-        print("SKIPPED: no Firefox or no npm (apt-get install firefox-esr npm)")
-        return int("CI" in os.environ)  # there, a skipped check is a failed one
+def answers(*steps: Any) -> list[Any]:
+    """What Firefox answers to the steps, without an error."""
     if not DRIVER.exists():
         DRIVER.parents[1].mkdir(parents=True, exist_ok=True)
         npm = ["npm", "install", "--silent", "--prefix", str(DRIVER.parents[1])]
         subprocess.run([*npm, "puppeteer-core@24"], check=True)
-    if sys.argv[1:] != ["things"]:
-        with served(SITE) as address:
-            on_the_site(firefox, address)
-    things = [*NAMES, "train"]
-    THINGS.mkdir(exist_ok=True)
-    for name in things:
-        list(outputs(THINGS, name))
-    with served(THINGS) as address:
-        steps: list[Any] = []
-        for name in things:
-            steps += [["goto", f"{address}/{name}.html"], ["evaluate", KEY], ["press"]]
-            steps += [["waitForFunction", f"{SAYS} !== before"]]
-        answers(firefox, steps)
-    print(f"Firefox: {', '.join(things)} answer a key")
-    return 0
+    module = DRIVER / "lib/esm/puppeteer/puppeteer-core.js"
+    command = ["node", str(ROOT / "tests/site/firefox.mjs"), str(module), str(FIREFOX)]
+    output = subprocess.check_output(command, input=json.dumps(steps), text=True)
+    found = json.loads(output)
+    assert not found["errors"]
+    return list(found["answers"])
 
 
-def on_the_site(firefox: str, address: str) -> None:
-    steps: list[Any] = [["goto", f"{address}/live.html#model=en-de&text=Two+dogs."]]
+def test_every_letter_stays(site: str) -> None:
+    steps: list[Any] = [["goto", f"{site}/live.html{GERMAN}"]]
     for delay in (80, 230, 330):
         steps += [["click", ">>> #text", {"count": 3}], ["press", "Backspace"]]
         steps += [["type", ">>> #text", TYPED, {"delay": delay}], ["evaluate", TEXT]]
     steps += [["waitForSelector", ">>> .offer", {"hidden": True, "timeout": 120_000}]]
     steps += [["waitForSelector", ">>> .ask[aria-busy=false]"]]
-    steps += [["evaluate", f"{RESULT}.innerText"]]
-    pages = [str(path.relative_to(SITE)) for path in SITE.rglob("*.html")]
-    for width in WIDTHS:
-        steps += [["setViewport", {"width": width, "height": 900}]]
-        for page in pages:
-            steps += [["goto", f"{address}/{page}"], ["evaluate", WIDE]]
-    *typed, result = answers(firefox, steps)[:4]
-    assert typed == [TYPED] * 3, typed
-    assert result == expected("en-de", TYPED).text, result
-    print(f"Firefox: {len(pages)} pages at {WIDTHS}, every letter is there")
+    *typed, result = answers(*steps, ["evaluate", f"{RESULT}.innerText"])
+    assert typed == [TYPED] * 3
+    assert result == expected("en-de", TYPED)
 
 
-def answers(firefox: str, steps: list[Any]) -> list[Any]:
-    """What Firefox answers to the steps, without an error."""
-    module = DRIVER / "lib/esm/puppeteer/puppeteer-core.js"
-    command = ["node", str(ROOT / "tests/site/firefox.mjs"), str(module), firefox]
-    output = subprocess.check_output(command, input=json.dumps(steps), text=True)
-    found = json.loads(output)
-    assert not found["errors"], found["errors"]
-    return list(found["answers"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_scrolls_sideways(width: int, site: str) -> None:
+    steps: list[Any] = [["setViewport", {"width": width, "height": 900}]]
+    for file in FILES:
+        steps += [["goto", f"{site}/{file.as_posix()}"], ["evaluate", WIDE]]
+    answers(*steps)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_things_answer_a_key(tmp_path: Path) -> None:
+    steps: list[Any] = []
+    with served(tmp_path) as address:
+        for name in [*NAMES, "train"]:
+            outputs(tmp_path, name)
+            steps += [["goto", f"{address}/{name}.html"], ["evaluate", KEY], ["press"]]
+            steps += [["waitForFunction", f"{SAYS} !== before"]]
+        answers(*steps)

@@ -1,26 +1,39 @@
 """Uses each thing to touch as a reader would: on a page, in a frame, in JupyterLab.
 
-Part of ``make browser``. Screenshots go to build/play.
+Part of ``make browser``. Screenshots go to build/screens.
 """
 
 from __future__ import annotations
 
-import shutil
-import sys
+from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any
 
+import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 import nmt_book as book
 from nmt_book.web.play import FOLDER
-from tests.site.browser_live import check, watched
-from tests.site.browser_train import TARGETS, outputs
-from tests.site.chromium import ROOT, chromium
-from tests.site.jupyterlab import COUNT, jupyterlab, run_all, write
+from tests.site.browser_live import PHONE, in_views
+from tests.site.chromium import needs_chromium
+from tests.site.jupyterlab import COUNT, run_all, write
 
-OUT = ROOT / "build" / "play"
+pytestmark = needs_chromium
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>output</title>
+<meta name="viewport" content="width=device-width"><style>
+@media (prefers-color-scheme: dark) { body { background: #111; } }</style>"""
+# The elements that a finger presses: their width and height.
+TARGETS = """() => {
+    const root = document.querySelector(".nmt-attention").shadowRoot
+    const all = root.querySelectorAll("button, input:not([type=radio]), .tabs label")
+    return [...all].map(one => one.closest(".toggle") ?? one).map(one => {
+        const { width, height } = one.getBoundingClientRect()
+        return [one.textContent || one.type, width, height]
+    })
+}"""
+FINGER = {"is_mobile": True, "has_touch": True}
 # Every event that controls send while the reader uses them.
 LISTEN = """host => {
     host.heard = []
@@ -30,52 +43,43 @@ LISTEN = """host => {
 HEARD = "host => host.heard.splice(0)"
 
 
-def main() -> int:
-    shutil.rmtree(OUT, ignore_errors=True)
-    OUT.mkdir(parents=True)
-    all_cells()
-    with chromium() as browser:
-        for name in NAMES:
-            file, framed = outputs(OUT, name)
-            on_a_page(browser, name, file)
-            with watched(browser) as page:
-                page.goto(framed.as_uri())
-                use(page, page.frame_locator("iframe").locator(".nmt-play"))
-            with watched(browser, java_script_enabled=False) as page:
-                page.goto(file.as_uri())
-                table = page.locator(".nmt-play > table")
-                assert "run the cell" in table.inner_text(), f"{name}: no table"
-        with jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address, watched(browser) as page:
-            in_jupyterlab(page, address)
-    print(f"{', '.join(NAMES)} can be used everywhere; screenshots: {OUT}")
-    return 0
+def outputs(folder: Path, name: str) -> list[Path]:
+    """Pages with what ``book.play`` shows, also in a frame as Colab's."""
+    shown = book.play(name).data
+    frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
+    frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
+    files = [folder / f"{name}.html", folder / f"{name}-framed.html"]
+    for file, body in zip(files, (shown, frame), strict=True):
+        file.write_text(f"{HEAD}<main>{body}</main>", encoding="utf-8")
+    return files
 
 
-def all_cells() -> None:
-    """A notebook with a cell for each, and the outputs of a run."""
-    cells = [new_code_cell("import nmt_book as book")]
-    for name in NAMES:
-        shown = {"text/html": book.play(name)._repr_html_()}
-        stored = new_output("execute_result", shown, execution_count=1)
-        cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
-    write(OUT / "notebooks/play.ipynb", *cells)
+def room_for_a_finger(page: Any) -> None:
+    """Everything to press is 44 px high and wide."""
+    small = [one for one in page.evaluate(TARGETS) if min(one[1:]) < 44]
+    assert not small, small
 
 
-def on_a_page(browser: Any, name: str, file: Path) -> None:
-    """No barrier, nothing sideways, and room for a finger; first and last look."""
-    for width in (390, 1280):
-        for scheme in ("light", "dark"):
-            touch = {"is_mobile": True, "has_touch": True} if width < 500 else {}
-            with watched(browser, width, scheme, **touch) as page:
-                page.goto(file.as_uri())
-                host = page.locator(".nmt-play")
-                host.screenshot(path=OUT / f"{name}-{width}-{scheme}-first.png")
-                use(page, host)
-                check(page, OUT / f"{name}-{width}-{scheme}-used.png")
-                targets = page.evaluate(TARGETS.replace("nmt-train", "nmt-play"))
-                small = [one for one in targets if touch and min(one[1:]) < 44]
-                assert not small, (name, small)
-                mouse(page, host)
+@pytest.mark.parametrize("name", NAMES)
+@in_views(1280, 390, phone=FINGER)
+def test_on_a_page(
+    name: str, page: Any, check: Callable[[], None], tmp_path: Path
+) -> None:
+    """First and last look; and on a phone, room for a finger."""
+    page.goto(outputs(tmp_path, name)[0].as_uri())
+    host = page.locator(".nmt-play")
+    check()
+    use(page, host)
+    check()
+    if page.viewport_size["width"] < PHONE:
+        room_for_a_finger(page)
+    mouse(page, host)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_a_frame(name: str, page: Any, tmp_path: Path) -> None:
+    page.goto(outputs(tmp_path, name)[1].as_uri())
+    use(page, page.frame_locator("iframe").locator(".nmt-play"))
 
 
 def use(page: Any, host: Any) -> None:
@@ -153,19 +157,22 @@ def mouse(page: Any, host: Any) -> None:
         assert run.inner_text() == says
 
 
-def in_jupyterlab(page: Any, address: str) -> None:
+def test_in_jupyterlab(lab: str, page: Any, tmp_path: Path) -> None:
     """Tables before the notebook is trusted; then it is run, and keys stay inside."""
-    page.goto(f"{address}/lab/tree/play.ipynb?reset")
+    cells = [new_code_cell("import nmt_book as book")]
+    for name in NAMES:
+        shown = {"text/html": book.play(name).data}
+        stored = new_output("execute_result", shown, execution_count=1)
+        cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
+    write(tmp_path / "notebooks/play.ipynb", *cells)
+    page.goto(f"{lab}/lab/tree/play.ipynb?reset")
     page.locator(".nmt-play table, .jp-RenderedHTML table").first.wait_for()
-    drawn = "[...document.querySelectorAll('.nmt-play')].filter(one => one.shadowRoot)"
-    assert not page.evaluate(f"{drawn}.length"), "a script ran without trust"
+    drawn = "one => one.some(part => part.shadowRoot)"
+    assert not page.locator(".nmt-play").evaluate_all(drawn), "not trusted"
     run_all(page)
-    for name, host in zip(NAMES, page.locator(".nmt-play").all(), strict=True):
+    hosts = page.locator(".nmt-play").all()
+    for host in hosts:
         host.scroll_into_view_if_needed()
         use(page, host)
-        host.screenshot(path=OUT / f"{name}-lab.png")
-    assert page.evaluate(COUNT) == len(NAMES) + 1, "keys changed the notebook"
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    assert len(hosts) == len(NAMES)
+    assert page.evaluate(COUNT) == len(cells), "keys changed the notebook"

@@ -2,25 +2,29 @@
 
 A fault is an error on the console, a request to another host, sideways scrolling, a
 picture without a text, a formula that is not set, a barrier that axe-core calls serious
-or critical. The search must find something. Part of ``make browser``. Names of pages
-choose some; with ``--axe``, axe-core looks in each view, which takes an hour.
+or critical. The search must find something. Part of ``make browser``; ``-k`` chooses
+pages by their names. With ``NMT_AXE=1``, axe-core looks in each view, which takes an
+hour.
 """
 
 from __future__ import annotations
 
-import sys
-import threading
+import os
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-from tests.site.chromium import ROOT, barriers, chromium
+import pytest
 
-SITE = ROOT / "build" / "site"
+from nmt_book.web.train_page import EXAMPLES
+from tests.site.chromium import SITE, barriers, listen, needs_chromium
+from tools import live
+
+pytestmark = needs_chromium
+FILES = sorted(path.relative_to(SITE) for path in SITE.rglob("*.html"))
+PAGES = [
+    file.as_posix() for file in FILES if file.parts[0] not in ("_static", "404.html")
+]
 # Each page is loaded twice, and resized; axe-core, which is slow, looks where it loads:
 # at first for everything, then for what depends on the width and on the colours.
 LOADS = {
@@ -92,89 +96,38 @@ CHAPTER = """async () => {
 }"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """A server that logs nothing."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """The address of a server of the files in a folder."""
-    handler = partial(Quiet, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+@pytest.fixture
+def plain(browser: Any) -> Iterator[Any]:
+    """A page that is not watched."""
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    yield page
+    page.close()
 
 
-def main() -> int:
-    files = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
-    pages = sorted(
-        p.as_posix() for p in files if p.parts[0] not in ("_static", "404.html")
-    )
-    named = [one for one in sys.argv[1:] if not one.startswith("-")]
-    names = named or pages
-    if not names:
-        print("error: there is no site in build/site: run make site", file=sys.stderr)
-        return 2
-    found = []
-    with chromium() as browser, served(SITE) as address:
-        page, now = browser.new_page(), Counter[str]()
-        listen(page, now)
-        for name in names:
-            count = faults(page, f"{address}/{name}", now, "--axe" in sys.argv)
-            found += [f"{name}: {fault} ({n})" for fault, n in count.items()]
-            print(name, count or "", flush=True)
-        if not named:
-            found += search(browser, address) + by_keys(browser, address)
-            found += [
-                fault
-                for size in ((1280, 800), (390, 844))
-                for script in (True, False)
-                for fault in first_screen(browser, address, size, script)
-            ]
-    print(*found, f"{len(names)} pages, {len(found)} faults", sep="\n")
-    return bool(found)
-
-
-OWN = "http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:"
-
-
-def listen(page: Any, count: Counter[str]) -> None:
-    """Counts errors, and requests to another machine, of all that a page loads."""
-    page.on("pageerror", lambda error: count.update([f"script: {error.stack}"]))
-    page.on("console", lambda said: count.update([said.text] * (said.type == "error")))
-    page.on(
-        "request", lambda one: count.update([one.url] * (not one.url.startswith(OWN)))
-    )
-
-
-def faults(page: Any, url: str, now: Counter[str], axe: bool) -> Counter[str]:
-    """What is wrong with a page, where, and how often; ``axe``: ask it in each view."""
-    count: Counter[str] = Counter()
-    chapter = "/notebooks/" in url and "assignments" not in url
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_no_fault(name: str, plain: Any, site: str) -> None:
+    """Of each fault, where it is, and how often."""
+    page, now, found = plain, listen(plain), Counter[str]()
+    chapter = name.startswith("notebooks/") and "assignments" not in name
     for load, widths in LOADS.items():
         views = [(width, scheme) for width in widths for scheme in SCHEMES]
         show(page, *load)
         now.clear()
-        page.goto(url, wait_until="load")
+        page.goto(f"{site}/{name}", wait_until="load")
         for unfolded in (False, True)[: 1 + chapter]:
             if unfolded:
                 show(page, *load)
-                count.update(placed(page.evaluate(CHAPTER), *load))
+                found.update(placed(page.evaluate(CHAPTER), load))
             for view in sorted(views, key=lambda view: view != load):
                 show(page, *view)
                 seen = page.evaluate(FAULTS)
-                if axe or (view == load and not unfolded):
+                if "NMT_AXE" in os.environ or (view == load and not unfolded):
                     page.wait_for_timeout(FOCUSABLE)
                     rules = () if view == (1280, "light") else SEEN
                     seen |= barriers(page, rules=rules)
-                count.update(placed(seen, *view, unfolded))
-        count.update(placed(now, *load))
-    return +count
+                found.update(placed(seen, view, ", unfolded" * unfolded))
+        found.update(placed(now, load))
+    assert not +found
 
 
 def show(page: Any, width: int, scheme: str) -> None:
@@ -183,12 +136,9 @@ def show(page: Any, width: int, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
 
-def placed(
-    count: Mapping[str, int], width: int, scheme: str, unfolded: bool = False
-) -> dict[str, int]:
+def placed(count: dict[str, int], view: Any, more: str = "") -> dict[str, int]:
     """Faults with the view that has them."""
-    where = f"at {width} {scheme}{', unfolded' * unfolded}"
-    return {f"{fault} {where}": n for fault, n in count.items()}
+    return {f"{fault} at {view}{more}": n for fault, n in count.items()}
 
 
 FOUND = """() => {
@@ -202,56 +152,59 @@ FOUND = """() => {
 }"""
 
 
-def search(browser: Any, address: str) -> list[str]:
-    """Whether the search finds the chapter of a subject first, and fits on a phone."""
-    size = {"width": 390, "height": 844}
-    page, found = browser.new_page(viewport=size), []
-    for query, chapter in ("attention", "04"), ("masks", "03"), ("beam search", "08"):
-        page.goto(f"{address}/search.html?q={query}", wait_until="networkidle")
-        page.wait_for_timeout(2000)
-        first = page.locator("#search-results li a").first.inner_text()
-        if not first.startswith(chapter):
-            found.append(f"the search for {query!r} finds {first!r} first")
-        faults = page.evaluate(FOUND)
-        found += [f"the search for {query!r} {one}" for one in faults if faults[one]]
-    page.close()
-    return found
+@pytest.mark.parametrize(
+    ("query", "chapter"), [("attention", "04"), ("masks", "03"), ("beam search", "08")]
+)
+def test_a_search_finds_the_chapter_first(
+    query: str, chapter: str, plain: Any, site: str
+) -> None:
+    """And fits on a phone."""
+    plain.goto(f"{site}/search.html?q={query}", wait_until="networkidle")
+    plain.wait_for_timeout(2000)
+    first = plain.locator("#search-results li a").first
+    assert first.inner_text().startswith(chapter)
+    faults = plain.evaluate(FOUND)
+    assert not any(faults.values()), faults
 
 
 TABS = 8  # presses until a reader without a mouse can type
 
 
-def by_keys(browser: Any, address: str) -> list[str]:
-    """Whether Tab reaches the text boxes before the links of the side bar."""
-    page, found = browser.new_page(), []
-    for name in ("index", "live", "train"):
-        page.goto(f"{address}/{name}.html", wait_until="load")
-        box = page.locator("#text")
+@pytest.mark.parametrize("name", ["index", "live", "train"])
+def test_tab_reaches_the_text_before_the_side_bar(
+    name: str, browser: Any, site: str
+) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{site}/{name}.html", wait_until="load")
+        box = page.locator("#text:focus")
         for _ in range(TABS):
             page.keyboard.press("Tab")
-            if box.evaluate("one => one.matches(':focus')"):
-                break
-        else:
-            found.append(f"{name}: no text box after {TABS} tabs")
-    page.close()
-    return found
+            if box.count():
+                return
+    raise AssertionError(f"no text box after {TABS} tabs")
 
 
-def first_screen(
-    browser: Any, address: str, size: tuple[int, int], script: bool
-) -> list[str]:
-    """Parts of the start page that are not seen at once."""
-    viewport = {"width": size[0], "height": size[1]}
-    page = browser.new_page(viewport=viewport, java_script_enabled=script)
-    page.goto(f"{address}/index.html", wait_until="load")
-    found, parts = [], (".bd-article h1", "#text", ".result", ".tries button", ".ways")
-    for part in parts if script else (".bd-article h1", ".nmt-attention td"):
-        box = page.locator(part).first.bounding_box()
-        if not box or box["y"] + box["height"] > size[1]:
-            found.append(f"first screen at {size}, script {script}: {part} at {box}")
-    page.close()
-    return found
+@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_start_page_is_seen_at_once(
+    width: int, height: int, script: bool, browser: Any, site: str
+) -> None:
+    viewport = {"width": width, "height": height}
+    with browser.new_page(viewport=viewport, java_script_enabled=script) as page:
+        page.goto(f"{site}/index.html", wait_until="load")
+        parts = ("#text", ".result", ".tries button", ".ways")
+        for part in (".bd-article h1", *(parts if script else (".nmt-attention td",))):
+            box = page.locator(part).first.bounding_box()
+            assert box and box["y"] + box["height"] <= height, part
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("page", [{"java_script_enabled": False}], indirect=True)
+@pytest.mark.parametrize(
+    ("name", "text"), [("live", live.GENDER["text"]), ("train", EXAMPLES[0])]
+)
+def test_where_no_script_runs_tables_are_seen(
+    name: str, text: str, page: Any, site: str
+) -> None:
+    page.goto(f"{site}/{name}.html")
+    tables = page.locator(".nmt-attention > table")
+    assert text in tables.first.inner_text() and tables.last.is_visible()

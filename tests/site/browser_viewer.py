@@ -1,35 +1,41 @@
-"""Uses the attention viewer as a reader would, on a page and in JupyterLab.
+"""Uses the attention viewer as a reader would, on a page and in JupyterLab; and
+``book.explore``, whose model is beside the notebook.
 
-Part of ``make browser``. Screenshots go to build/viewer.
+Part of ``make browser``. Screenshots go to build/screens.
 """
 
 from __future__ import annotations
 
-import shutil
-import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_output
 
 import nmt_book as book
 from tests.lib.small import made_translation
-from tests.site.browser_live import SIDEWAYS, expected, settled, watched
-from tests.site.chromium import ROOT, barriers, chromium
-from tests.site.jupyterlab import COUNT, do, jupyterlab, run_all, write
+from tests.site.browser_live import expected, settled
+from tests.site.browser_play import HEAD
+from tests.site.chromium import barriers, needs_chromium, watched
+from tests.site.jupyterlab import COUNT, do, run_all, write
 
-OUT = ROOT / "build" / "viewer"
+pytestmark = needs_chromium
 SRC = ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."]
 TGT = ["the", "dog", "drank", '"hello"', "🙂", "."]
 GOLD = [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5)]
 PAIR = made_translation(SRC, TGT)
 VIEWER = ".nmt-attention"
-EXPLORED = 'nmt.Translator.load("multi30k-en-de")'
-EXPLORE = f"""\
+VIEW = """\
+import nmt_book as book
+from tests.site import browser_viewer as our
+book.view_attention(our.PAIR, gold=our.GOLD)"""
+EXPLORE = """\
 import nmt_book as book
 import nmt_lib as nmt
-book.explore({EXPLORED})"""
+book.explore(nmt.Translator.load("multi30k-en-de"))"""
 
 # The weights of a kind that the viewer shows: [layer][head] of rows; head 0: the mean.
 READ_KIND = """host => {
@@ -52,75 +58,80 @@ READ_KIND = """host => {
 }"""
 
 
-def main() -> int:
-    shutil.rmtree(OUT, ignore_errors=True)
-    OUT.mkdir(parents=True)
-    html = book.view_attention(PAIR, gold=GOLD)._repr_html_()
-    page_with_two = OUT / "viewer.html"
-    head = '<!doctype html><html lang="en"><title>viewer</title><meta charset="utf-8">'
-    page_with_two.write_text(f"{head}<main>{html}{html}</main>", encoding="utf-8")
-    code = "import nmt_book as book\nfrom tests.site import browser_viewer as our\n"
-    code += "book.view_attention(our.PAIR, gold=our.GOLD)"
+@pytest.fixture
+def html() -> str:
+    return book.view_attention(PAIR, gold=GOLD).data
+
+
+@pytest.mark.parametrize(
+    "page",
+    [{}, {"width": 390, "scheme": "dark", "has_touch": True}],
+    ids=["wide", "phone"],
+    indirect=True,
+)
+def test_two_viewers_on_a_page(
+    html: str, page: Any, check: Callable[[], None], tmp_path: Path
+) -> None:
+    file = tmp_path / "viewer.html"
+    file.write_text(f"{HEAD}<main>{html}{html}</main>", encoding="utf-8")
+    page.goto(file.as_uri())
+    look_and_use(page)
+    check()
+    assert not page.locator(f"{VIEWER} table").first.is_visible()
+
+
+def test_two_viewers_in_jupyterlab(
+    html: str, lab: str, page: Any, tmp_path: Path
+) -> None:
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
-    cells = new_code_cell(code, outputs=[stored]), new_code_cell(code)
-    write(OUT / "notebooks/viewer.ipynb", *cells)
-    folder = OUT / "notebooks/a folder"
+    cells = new_code_cell(VIEW, outputs=[stored]), new_code_cell(VIEW)
+    write(tmp_path / "notebooks/viewer.ipynb", *cells)
+    page.goto(f"{lab}/lab/tree/viewer.ipynb?reset")
+    page.locator(f"{VIEWER} table, .jp-RenderedHTML table").first.wait_for()
+    trusted = page.evaluate(f"document.querySelector('{VIEWER}').shadowRoot")
+    assert not trusted, "a script ran in a notebook that is not trusted"
+    run_all(page)
+    look_and_use(page)
+    assert not barriers(page, VIEWER)
+    assert page.evaluate(COUNT) == 2, "keys of the viewer changed the notebook"
+
+
+def test_explore_finds_its_model_beside_the_notebook(
+    browser: Any, lab: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "notebooks/a folder"
     write(folder / "live.ipynb", new_code_cell(EXPLORE))
-    with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
-        for width, scheme in ((1280, "light"), (390, "dark")):
-            touch = width < 500
-            with watched(browser, width, scheme, has_touch=touch) as page:
-                page.goto(page_with_two.as_uri())
-                look_and_use(page, f"page-{width}")
-                assert not page.locator(f"{VIEWER} table").first.is_visible()
-                assert not page.evaluate(SIDEWAYS), "the page scrolls sideways"
-        with watched(browser, java_script_enabled=False) as page:
-            page.goto(page_with_two.as_uri())
-            table = page.locator(f"{VIEWER} table").first
-            assert table.is_visible(), "no table where no script runs"
-        with watched(browser) as page:
-            page.goto(f"{address}/lab/tree/viewer.ipynb?reset")
-            page.locator(f"{VIEWER} table, .jp-RenderedHTML table").first.wait_for()
-            trusted = page.evaluate(f"document.querySelector('{VIEWER}').shadowRoot")
-            assert not trusted, "a script ran in a notebook that is not trusted"
-            run_all(page)
-            look_and_use(page, "lab")
-            assert page.evaluate(COUNT) == 2, "keys of the viewer changed the notebook"
-        with watched(browser) as page:
-            page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
-            run_all(page)
-            page.locator(".words .now").wait_for()
-            page.locator("#text").fill("")
-            page.locator("#text").press_sequentially("Two dogs.", delay=20)
-            assert settled(page) == expected("en-de", "Two dogs.").text
-            assert page.evaluate(COUNT) == 1, "typing changed the notebook"
-            page.screenshot(path=OUT / "live.png")
-            do(page, "commands.execute('docmanager:save')")
-            (model,) = (folder / "explore").iterdir()
-            (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
-            assert len(cell.outputs[0].data["text/html"]) <= 60_000
-        with watched(browser) as page:  # nothing is run: the file is read
-            page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
-            page.locator(".words .now").wait_for()
-            page.locator("#text").fill("Two dogs.")
-            assert settled(page) == expected("en-de", "Two dogs.").text
-        model.rename(model.with_suffix(".gone"))
-        page = browser.new_page()
-        page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
+    notebook = f"{lab}/lab/tree/a%20folder/live.ipynb?reset"
+    with watched(browser) as page:
+        page.goto(notebook)
+        run_all(page)
+        translates(page)
+        assert page.evaluate(COUNT) == 1, "typing changed the notebook"
+        do(page, "commands.execute('docmanager:save')")
+        (model,) = (folder / "explore").iterdir()
+        (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
+        assert len(cell.outputs[0].data["text/html"]) <= 60_000
+    with watched(browser) as page:  # nothing is run: the file is read
+        page.goto(notebook)
+        translates(page)
+    model.rename(model.with_suffix(".gone"))
+    with browser.new_page() as page:  # not watched: it fails to fetch
+        page.goto(notebook)
         page.get_by_text("The model is not stored in this page.").wait_for()
-        page.close()
-    print(f"the viewer shows the tensors' weights and obeys; screenshots: {OUT}")
-    return 0
 
 
-def look_and_use(page: Any, name: str) -> None:
+def translates(page: Any) -> None:
+    page.locator(".words .now").wait_for()
+    page.locator("#text").fill("")
+    page.locator("#text").press_sequentially("Two dogs.", delay=20)
+    assert settled(page) == expected("en-de", "Two dogs.")
+
+
+def look_and_use(page: Any) -> None:
     page.locator(f"{VIEWER} section").nth(1).wait_for()
     first, second = page.locator(VIEWER).all()
     same_numbers(first)
     use(page, first, second)
-    serious = barriers(page, VIEWER)
-    assert not serious, serious
-    first.screenshot(path=OUT / f"{name}.png")
 
 
 def same_numbers(viewer: Any) -> None:
@@ -153,7 +164,3 @@ def use(page: Any, viewer: Any, other: Any) -> None:
     viewer.get_by_role("radio", name="decoder").click()
     assert gold.count() == 0, "gold links in a kind that has none"
     assert other.locator(".panes").inner_html() == before, "one viewer changed another"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,19 +1,24 @@
-"""A Chromium of the system without a window, and axe-core, which looks for barriers."""
+"""A Chromium of the system without a window, pages that are watched in it, and
+axe-core, which looks for barriers."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build/site"
 AXE = ROOT / "build/axe/node_modules/axe-core/axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATH = next(filter(None, map(shutil.which, NAMES)), None)
@@ -23,10 +28,11 @@ needs_chromium = pytest.mark.skipif(
     reason="no Chromium on this machine (apt-get install chromium)",
 )
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+OWN = "http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:"
 
 
 @contextmanager
-def launched() -> Iterator[Any]:
+def chromium() -> Iterator[Any]:
     """A browser of Playwright's."""
     from playwright.sync_api import sync_playwright
 
@@ -36,20 +42,58 @@ def launched() -> Iterator[Any]:
         browser.close()
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    """A server that logs nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """The same with axe-core; without a Chromium, the program says so and ends."""
-    if PATH is None:
-        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
-        sys.exit("CI" in os.environ)  # there, a skipped check is a failed one
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server of the files in a folder."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def listen(page: Any) -> Counter[str]:
+    """Counts errors, and requests to another machine, of all that a page loads."""
+    count: Counter[str] = Counter()
+    page.on("pageerror", lambda error: count.update([f"script: {error.stack}"]))
+    page.on("console", lambda said: count.update([said.text] * (said.type == "error")))
+    page.on(
+        "request", lambda one: count.update([one.url] * (not one.url.startswith(OWN)))
+    )
+    return count
+
+
+@contextmanager
+def watched(
+    browser: Any, width: int = 1280, scheme: str = "light", **options: Any
+) -> Iterator[Any]:
+    """A new page; at its end: no error, no request to another host."""
+    size = {"width": width, "height": 900}
+    options = {"reduced_motion": "reduce", "color_scheme": scheme} | options
+    context = browser.new_context(viewport=size, **options)
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    found = listen(page)
+    yield page
+    context.close()
+    assert not found, found
+
+
+@cache
+def axe() -> str:
+    """The script of axe-core; empty where npm cannot fetch it."""
     if not AXE.exists() and shutil.which("npm"):
-        npm = ["npm", "install", "--silent", "--prefix", str(AXE.parents[2])]
         AXE.parents[2].mkdir(parents=True, exist_ok=True)
+        npm = ["npm", "install", "--silent", "--prefix", str(AXE.parents[2])]
         subprocess.run([*npm, "axe-core@4.14.1"], check=True)
-    if not AXE.exists():
-        print("SKIPPED: axe-core (no npm)")
-    with launched() as browser:
-        yield browser
+    return AXE.read_text(encoding="utf-8") if AXE.exists() else ""
 
 
 def barriers(
@@ -63,9 +107,9 @@ def barriers(
     Args:
         rules: which it looks for; default: all.
     """
-    if not AXE.exists():
+    if not axe():
         return {}
-    page.evaluate(AXE.read_text(encoding="utf-8"))
+    page.evaluate(axe())
     # Text in just the colour behind it is no violation to axe-core, only incomplete.
     call = """async ([part, rules]) => {
         const { violations, incomplete } = await axe.run({include: [[part]]}, {

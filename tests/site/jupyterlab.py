@@ -78,4 +78,8 @@ def jupyterlab(folder: Path, **environment: str) -> Iterator[str]:
         yield address
     finally:
         server.terminate()
-        server.wait()
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:  # it waits for a thread of a page just opened
+            server.kill()
+            server.wait()

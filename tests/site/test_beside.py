@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from nmt_book import web
-from tests.site.node import needs_node, run_node
+from tests.site.node import in_node, needs_node
 
 pytestmark = needs_node
-NODE = """
-import { readFileSync } from "fs"
-const { folder, calls } = JSON.parse(readFileSync(0, "utf8"))
-const { addresses } = await import(`${folder}/beside.js`)
-process.stdout.write(JSON.stringify(calls.map(([file, at]) => addresses(file, at))))
-"""
 FILE = "explore/a.safetensors"
 SITE, SERVER = "https://x.org/book/04.html", "/user/ada/"
 CASES = {
@@ -36,8 +27,7 @@ CASES = {
 
 
 def test_addresses() -> None:
-    calls: list[Any] = [[FILE, at] for at, _ in CASES.values()]
-    found = run_node(NODE, {"folder": str(web.FILES), "calls": calls})
+    found = in_node("beside", [["addresses", FILE, at] for at, _ in CASES.values()])
     assert dict(zip(CASES, found, strict=True)) == {
         name: expected for name, (_, expected) in CASES.items()
     }

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -25,31 +26,28 @@ from nmt_book.web import train_page
 from nmt_book.web.things.calculator import Calculator
 from nmt_book.web.things.mask import Mask
 from tests.lib.small import small_translator
-from tests.site import browser_live, browser_play, browser_train, browser_viewer
-from tests.site.browser_live import GERMAN, get_model, settled, watched
-from tests.site.browser_play import LISTEN, move
-from tests.site.browser_site import served
-from tests.site.browser_train import HEAD
-from tests.site.chromium import launched, needs_chromium
-from tests.site.node import needs_node
+from tests.site import browser_play, browser_viewer
+from tests.site.browser_live import (
+    GERMAN,
+    OWN,
+    arrive,
+    expected,
+    get_model,
+    odds,
+    open_file,
+    settled,
+    write,
+)
+from tests.site.browser_play import HEAD, LISTEN, move
+from tests.site.browser_train import begin, number, pause, wait
+from tests.site.chromium import needs_chromium, served
+from tests.site.node import in_node, needs_node
 from tests.site.test_live import TEXTS, node
-from tests.site.test_play import in_node
 from tools import live, train
 
 pytestmark = [needs_node, needs_chromium]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with launched() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A new page: at its end, no error and no request to another host."""
-    with watched(browser, reduced_motion="reduce") as page:
-        yield page
+RED_CAR = live.GENDER["text"]
+RED_CAR_OFF = "Un voiture rouge est garé devant une maison blanche."
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +169,7 @@ def test_the_clock_says_its_formulas(page: Any, tmp_path: Path) -> None:
         page.get_by_role("radio", name=str(base), exact=True).check(force=True)
         state = {"position": position, "distance": distance, "base": base, "d_model": 8}
         jobs = [["encoding", state], ["product", state]]
-        (sine, cosine, *_), product = in_node("clock", jobs)
+        (sine, cosine, *_), product = in_node("things/clock", jobs)
         assert readout(page) == (
             f"Positions {position} (thin) and {position + distance} (thick). Of "
             f"position {position}, hand 0 says sine {signed(sine)} and cosine "
@@ -191,7 +189,7 @@ def test_the_mask_shows_its_weights_and_a_press_turns_one(
     read = "all => all.map(c => [c.ariaLabel, c.textContent, c.ariaPressed])"
 
     def check() -> None:
-        (answer,) = in_node("mask", [["attend", words, mask]])
+        (answer,) = in_node("things/mask", [["attend", words, mask]])
         assert cells.evaluate_all(read) == [
             [
                 f"{words[t]}, which must say {targets[t]}, looks at {words[s]}: "
@@ -220,18 +218,6 @@ def test_the_mask_shows_its_weights_and_a_press_turns_one(
     check()
 
 
-def short(number: float) -> str:
-    """A number as the calculator writes it."""
-    for name, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
-        if number >= size:
-            # Halves are rounded up.
-            return f"{number / size + 1e-9:.1f}".removesuffix(".0") + f" {name}"
-    return f"{number:,.0f}"
-
-
-UNITS = dict(zip(("B", "kB", "MB", "GB", "TB"), 1000.0 ** np.arange(5), strict=True))
-HOURS = {"years": 24 * 365, "days": 24, "hours": 1, "minutes": 1 / 60}
-EXPONENT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 LABELS = {
     "d_model": "width d_model",
     "n_layers": "layers on each side N",
@@ -245,24 +231,23 @@ LABELS = {
 def test_the_calculator_says_its_formulas(page: Any, tmp_path: Path) -> None:
     opened(page, tmp_path, book.play("calculator"))
     choices = Calculator().given()["choices"]
-    values = {name: [short(v) for v in choices[key]] for key, name in LABELS.items()}
+    values = {
+        name: in_node("things/calculator", [["short", value] for value in choices[key]])
+        for key, name in LABELS.items()
+    }
     labels = sliders(page, values)
     state: dict[str, Any] = {"precision": "bf16", "machine": "gpu"}
     for key, name in LABELS.items():
         state[key] = choices[key][values[name].index(labels[name])]
     jobs = ("parameters", "operations", "memory", "hours")
-    learnt, work, held, hours = in_node("calculator", [[job, state] for job in jobs])
-    updates = short(np.ceil(state["tokens"] / (state["B"] * state["T"])))
-    pattern = r"(.*) updates: (\S+) (\w+)\. An update needs (\S+) (\w+) and (\S+)·10"
-    match = re.match(rf"{pattern}(\S+) operations\.", readout(page))
-    assert match, readout(page)
-    steps, time, unit, memory, size, digits, exponent = match.groups()
-    assert steps == updates
-    assert float(time.replace(",", "")) * HOURS[unit] == pytest.approx(hours, rel=0.05)
-    number = float(memory) * UNITS[size]
-    assert number == pytest.approx(sum(held.values()), rel=0.05)
-    power = f"{digits}e{int(exponent.translate(EXPONENT))}"
-    assert float(power) == float(f"{sum(work.values()):.1e}")
+    learnt, work, held, hours = in_node(
+        "things/calculator", [[job, state] for job in jobs]
+    )
+    updates = int(np.ceil(state["tokens"] / (state["B"] * state["T"])))
+    said = [["short", updates], ["time", hours]]
+    said += [["bytes", sum(held.values())], ["power", sum(work.values())]]
+    expected = "{} updates: {}. An update needs {} and {} operations."
+    assert readout(page) == expected.format(*in_node("things/calculator", said))
     figures = page.get_by_role("figure").all()
     for figure, parts in zip(figures, (learnt, work, held), strict=True):
         rows = figure.get_by_role("row").all()
@@ -277,23 +262,38 @@ def test_the_calculator_says_its_formulas(page: Any, tmp_path: Path) -> None:
 # The live page.
 
 
-def test_an_address_is_a_sentence_and_a_search(page: Any, address: str) -> None:
-    browser_live.first_state(page, f"{address}/live.html")
-    page.goto("about:blank")
-    browser_live.shared_address(page, f"{address}/live.html")
+def test_a_head_is_off_before_anything_is_fetched(page: Any, address: str) -> None:
+    """The red car loses its gender; Back undoes it."""
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url))
+    page.goto(f"{address}/live.html", wait_until="networkidle")
+    assert settled(page) == expected("en-fr", RED_CAR)
+    page.get_by_role("button", name="Switch off the head that makes").click()
+    assert settled(page) == RED_CAR_OFF
+    assert page.locator(".result mark").all_inner_texts() == ["Un", "garé"]
+    page.go_back()
+    assert settled(page) == expected("en-fr", RED_CAR)
+    assert not [one for one in asked if "/models/" in one]
+
+
+def test_a_stranger_sees_the_search_of_an_address(page: Any, address: str) -> None:
+    text = live.BEAM  # two searches, two translations, and this one is not stored
+    asked = urlencode({"model": "en-de", "text": text, "beam": 2})
+    arrive(page, f"{address}/live.html#{asked}")
+    assert settled(page) == expected("en-de", text, 2) != expected("en-de", text)
 
 
 def test_a_word_that_is_chosen_and_heads_that_are_off(german: Any) -> None:
     page = german
     text, file = live.EXAMPLES["en-de"][0], live.model_path("en-de")
-    assert settled(page) == browser_live.expected("en-de", text).text
     ((plain,),) = node(file, [{"text": text}])
+    assert settled(page) == expected("en-de", text) == plain["text"]
     rows = page.locator(".bars tbody tr").all()
     for row, choice in zip(rows, plain["steps"][0], strict=True):
         p = choice["p"]
         assert f"{p:.2f}" in row.inner_text() or p < 0.01
-        bar = row.get_by_role("cell").first.locator("div")
         if p > 0.1:
+            bar = row.get_by_role("cell").first.locator("div")
             assert filled(bar) == pytest.approx(p, abs=0.03)
     jobs = [{"text": text, "prefix": [choice["id"]]} for choice in plain["steps"][0]]
     texts = [answer["text"] for answer in node(file, jobs)[0]]
@@ -302,22 +302,32 @@ def test_a_word_that_is_chosen_and_heads_that_are_off(german: Any) -> None:
     assert settled(page) == texts[other]
     page.get_by_role("button", name="Let the model choose again").click()
     assert settled(page) == plain["text"]
-    browser_live.heads(page)
+    were = odds(page)
+    page.get_by_role("switch", name="cross, layer 3, head 2").click()
+    settled(page)
+    assert odds(page) != were
+    page.reload()
+    page.locator(".offer").wait_for(state="hidden")  # the model is kept
+    settled(page)
+    page.locator(".switch[aria-checked=false]").click()
+    assert settled(page) == plain["text"] and odds(page) == were
     weighed(page, plain)
 
 
 # Everything that the page asks its worker.
-ASKED = """window.asked = 0
-const { postMessage } = Worker.prototype
-Worker.prototype.postMessage = function (...message) {
-    window.asked++
-    postMessage.apply(this, message)
+ASKED = """() => {
+    window.asked = 0
+    const { postMessage } = Worker.prototype
+    Worker.prototype.postMessage = function (...message) {
+        window.asked++
+        postMessage.apply(this, message)
+    }
 }"""
 
 
 def weighed(page: Any, plain: dict[str, Any]) -> None:
     """Each head is switched off once, and says how far log P falls without it."""
-    page.evaluate(f"() => {{ {ASKED} }}")
+    page.evaluate(ASKED)
     page.get_by_role("button", name="Which one matters?").click()
     page.get_by_text("most of all").wait_for()
     switches = page.get_by_role("switch")
@@ -333,7 +343,7 @@ def weighed(page: Any, plain: dict[str, Any]) -> None:
 
 
 OFF = "1 head is off · switch on"
-OWN = "A blue car is parked on the street."
+BLUE_CAR = "A blue car is parked on the street."
 
 
 def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> None:
@@ -342,14 +352,14 @@ def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> N
     result, coming = page.locator(".result"), page.locator(".pair .offer")
     chip, button = page.locator("[data-part=off]"), page.locator(".tries button")
     first = settled(page)
-    assert first == browser_live.expected("en-fr", browser_live.FIRST).text
+    assert first == expected("en-fr", RED_CAR)
     assert not chip.is_visible() and page.locator(".result mark").count() == 0
     button.click()
-    assert settled(page) == browser_live.FIRST_OFF
+    assert settled(page) == RED_CAR_OFF
     assert chip.inner_text() == OFF and first in page.locator(".versus").inner_text()
     answers: list[Any] = []
     page.route("**/models/*", lambda route: answers.append(route))
-    page.locator("#text").fill(OWN)
+    page.locator("#text").fill(BLUE_CAR)
     coming.get_by_role("progressbar").wait_for()
     assert result.inner_text() == "" and chip.inner_text() == OFF
     page.locator("[inert]").get_by_text("See where each word looks").wait_for()
@@ -361,7 +371,7 @@ def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> N
     assert not page.locator("[inert]").count()
     assert page.locator(".result mark").all_inner_texts() == ["Un", "bleu", "garé"]
     chip.click()
-    assert settled(page) == browser_live.expected("en-fr", OWN).text
+    assert settled(page) == expected("en-fr", BLUE_CAR)
     assert page.locator(".result:focus").count(), "the chip took the focus with it"
     assert not chip.is_visible() and button.inner_text() == "Switch off the same head"
     button.click()
@@ -418,7 +428,7 @@ def test_a_model_of_ones_own_begins_with_what_it_knows(
     page.goto(f"{address}/live.html")
     text, send = page.locator("#text"), page.get_by_text("send its file as well")
     assert not send.count()
-    for typed in ("", OWN):
+    for typed in ("", BLUE_CAR):
         if typed:
             text.fill(typed)
         file = tmp_path / f"{len(typed)}/model.safetensors"
@@ -434,40 +444,60 @@ def test_a_model_of_ones_own_begins_with_what_it_knows(
         assert send.count() == 1
 
 
-def test_own_sentences_and_searches(german: Any) -> None:
-    browser_live.no_stale_answers(german)
-    browser_live.sampling_and_tree(german)
+def test_nothing_is_shown_that_belongs_to_another_text(german: Any) -> None:
+    """Such as to no text, or to one that is too long."""
+    for text in ("", "  ", "the dog and " * 30):
+        assert write(german, text) == "" and not german.locator(".two").is_visible()
+    assert "90 tokens" in german.locator(".note").inner_text()
+    assert write(german, OWN) == expected("en-de", OWN)
+
+
+def test_a_translation_is_drawn_and_the_tree_is_pressed(german: Any) -> None:
+    write(german, OWN)
+    german.get_by_role("radio", name="1.5", exact=True).first.click()
+    drawn = {settled(german)}
+    for _ in range(5):
+        german.get_by_role("button", name="Draw again").click()
+        drawn.add(settled(german))
+    assert len(drawn) > 2
+    german.get_by_role("radio", name="3", exact=True).click()
+    assert settled(german) == expected("en-de", OWN, 3)
+    german.locator(".tree g.dropped").first.click()
+    settled(german)
+    assert german.locator(".chip.mine").count() >= 1
+    german.get_by_role("button", name="Let the model choose again").click()
+    german.get_by_role("radio", name="1, greedy search").click()
+    assert settled(german) == expected("en-de", OWN)
 
 
 def test_each_opened_model_answers_for_itself(
     page: Any, address: str, tmp_path: Path
 ) -> None:
     """Files of one name; what was chosen for the model before is forgotten."""
-    page.goto(f"{address}/live.html{GERMAN}&prefix=200&closed=cross-1-2&hidden=2")
-    page.locator(".offer").wait_for(state="hidden")
+    arrive(page, f"{address}/live.html{GERMAN}&prefix=200&closed=cross-1-2&hidden=2")
     settled(page)
     assert page.locator(".chip.mine").count() == 1
     page.locator("#text").fill(TEXTS[0])
-    page.get_by_text("A model of your own", exact=True).click()
-    translations = []
-    for seed in (0, 3, 4):
-        translator = small_translator(seed)
-        if seed == 4:
-            with torch.no_grad():
-                translator.model.output.weight[5] = torch.nan
-        file = tmp_path / f"{seed}/model.safetensors"
+    broken = small_translator(4)
+    with torch.no_grad():
+        broken.model.output.weight[5] = torch.nan
+    opened = {
+        "your file": small_translator(0),
+        "your file 2": small_translator(3),
+        "your file 3": broken,
+    }
+    translations = [translator(TEXTS[0]).text for translator in [*opened.values()][:2]]
+    assert len({*translations}) == 2
+    answers = [*translations, ""]
+    for (name, translator), wanted in zip(opened.items(), answers, strict=True):
+        file = tmp_path / name / "model.safetensors"
         translator.save(file)
-        page.locator("#file").set_input_files(file)
-        name = "your file" + " 2" * (seed == 3) + " 3" * (seed == 4)
+        open_file(page, file)
         page.get_by_role("radio", name=f"({name})", checked=True).wait_for()
-        translations.append(settled(page))
-        if seed == 4:
-            continue
-        assert translations[-1] == translator.translate(TEXTS[0], 1).text
+        assert settled(page) == wanted
         assert not page.locator(".chip.mine, .switch[aria-checked=false]").count()
         hidden = page.get_by_title("press to hide it from the decoder", exact=True)
         assert hidden.and_(page.locator("[aria-pressed=true]")).count() == 0
-    assert len(set(translations)) == 3 and not translations[-1]
     page.get_by_text("this text: the weights are not finite.").wait_for()
 
 
@@ -483,13 +513,12 @@ def test_each_opened_model_answers_for_itself(
 def test_no_address_stops_the_page(
     asked: str, note: str, page: Any, address: str
 ) -> None:
-    page.goto(f"{address}/live.html#{asked}")
-    page.locator(".offer").wait_for(state="hidden")
+    arrive(page, f"{address}/live.html#{asked}")
     settled(page)
     assert note in page.locator(".note").first.inner_text()
     assert bool(page.locator(".chip.mine").count()) == ("200_200" in asked)
     text = live.EXAMPLES["en-de"][1]
-    assert browser_live.write(page, text) == browser_live.expected("en-de", text).text
+    assert write(page, text) == expected("en-de", text)
 
 
 # The training page.
@@ -558,37 +587,71 @@ def test_the_training_page_begins_with_a_picture_and_ends_with_an_invitation(
 def test_a_double_click_starts_one_training(page: Any, address: str) -> None:
     page.goto(f"{address}/train.html")
     page.get_by_role("button", name="Train", exact=True).dblclick()
-    browser_train.wait(page, 25)
-    browser_train.pause(page)
-    step = browser_train.number(page, "step")
+    wait(page, 25)
+    pause(page)
+    step = number(page, "step")
     page.wait_for_timeout(1000)
-    assert browser_train.number(page, "step") == step
+    assert number(page, "step") == step
 
 
 def test_what_is_saved_is_what_is_shown(
     page: Any, address: str, tmp_path: Path
 ) -> None:
-    """After a text that is empty, and updates that no look has shown."""
+    """After a text that is empty, and updates that no look has shown; Python and the
+    live page open the file."""
     page.goto(f"{address}/train.html")
     text, said = page.get_by_label("An English sentence"), page.locator(".said")
     text.fill(" ")
-    page.get_by_role("button", name="Train", exact=True).click()
-    browser_train.wait(page, 25)
+    begin(page)
+    wait(page, 25)
     page.get_by_text("(nothing)", exact=True).first.wait_for()
     text.fill("The cup is red.")
     text.press("Enter")
     page.locator(".grid tbody, .grid tr").first.wait_for()
-    browser_train.wait(page, 100)
-    browser_train.pause(page)
+    wait(page, 100)
+    pause(page)
+    file = tmp_path / "model.safetensors"
     with page.expect_download() as download:
         page.get_by_role("button", name="Save").click()
-    download.value.save_as(tmp_path / "model.safetensors")
+    download.value.save_as(file)
     page.wait_for_timeout(500)  # it draws twice a second
-    saved = nmt.Translator.load(tmp_path / "model.safetensors", device="cpu")
-    assert said.inner_text() == (saved("The cup is red.").text or "(nothing)")
+    shown = said.inner_text()
+    saved = nmt.Translator.load(file, device="cpu")
+    assert shown == (saved("The cup is red.").text or "(nothing)")
+    page.goto(f"{address}/live.html")
+    open_file(page, file)
+    page.get_by_role("radio", name="your file", checked=True).wait_for()
+    settled(page)
+    assert (write(page, "The cup is red.") or "(nothing)") == shown
 
 
-def test_the_training_page_trains(page: Any, address: str) -> None:
+def test_training_by_keys_alone(page: Any, address: str) -> None:
+    """Training, a choice and a slider."""
     page.goto(f"{address}/train.html")
-    browser_train.keyboard(page)
-    browser_train.compared(page)
+    button = page.get_by_role("button", name="Train", exact=True)
+    button.focus()
+    page.keyboard.press("Enter")
+    wait(page, 25)
+    page.keyboard.press("Enter")
+    button.wait_for()
+    page.get_by_role("radio", name="post-LN").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_role("radio", name="pre-LN").is_checked()
+    page.get_by_text("pre-LN, 1 + 1 layers").wait_for()
+
+
+def test_a_run_is_compared_with_the_one_before(page: Any, address: str) -> None:
+    """An idea begins a new run, and the last one stays in grey."""
+    page.goto(f"{address}/train.html")
+    page.get_by_role("button", name="Without warm-up").click()
+    begin(page)
+    wait(page, 100)
+    pause(page)
+    assert number(page, "loss") > 4.5, "it is not stuck"
+    page.get_by_role("button", name="A bag of words").click()
+    page.get_by_text("Before, in grey: post-LN, 2 + 2 layers").wait_for()
+    assert page.locator(".curve.last").count() == 1
+    page.get_by_role("button", name="One update").click()
+    wait(page, 1)
+    assert number(page, "step") == 1, "a look at the run before"
+    assert page.get_by_role("button", name="Save").is_disabled()

@@ -6,8 +6,9 @@ import re
 import unicodedata
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,7 @@ from nmt_lib.training import model_file
 from nmt_lib.training.run_folder import PRETRAINED
 from nmt_lib.translate.search import Candidate
 from tests.lib.small import SMALL, rewritten, small_model, small_translator
-from tests.site.chromium import ROOT
-from tests.site.node import needs_node, run_node
+from tests.site.node import needs_node, run_node, same
 
 pytestmark = needs_node
 TEXTS = ["ich sehe qwertz", "du", "", "wir mochte ein bier <eos> der hund haus cola"]
@@ -43,31 +43,27 @@ UNUSUAL: dict[str, Any] = {
     "n_decoder_layers": 3,
     "scale_embeddings": False,
 }
-SCRIPT = str(ROOT / "nmt_book/web/translator.js")
+SCRIPT = str(web.FILES / "translator.js")
 # A job is {text, encode, maps, closed} and options of `translate`; `closed` lists
 # [kind, layer, head, column], null for any.
-ANSWER = """async (load, file, jobs) => {
-    const model = await load(file), answers = []
+NODE = """
+import {readFileSync} from 'fs'
+const {script, file, jobs, kernels} = JSON.parse(readFileSync(0, 'utf8'))
+const {load} = await import(script), {buffer} = new Uint8Array(readFileSync(file))
+const plain = (key, value) => ArrayBuffer.isView(value) ? [...value] : value
+const answers = []
+for (const kernel of kernels) {
+    const model = await load(buffer, {kernel}), all = []
     for (const {text, encode, maps, closed: cells, ...options} of jobs) {
         const fits = (one, cell) => one.every((v, i) => v === null || v === cell[i])
         const closed = cells && ((...cell) => cells.some(one => fits(one, cell)))
         const found = encode ? {} : await model.translate(text, {closed, ...options})
-        const rows = maps ? Object.values(found.maps).flat(3) : []
-        answers.push({
-            encoded: model.encode(text), ...found,
-            maps: rows.flatMap(row => Array.from(row, weight => +weight.toFixed(7))),
-        })
+        const wanted = maps ? {} : {maps: null}
+        all.push({encoded: model.encode(text), ...found, ...wanted})
     }
-    return answers
-}"""
-NODE = f"""
-import {{readFileSync}} from 'fs'
-const {{script, file, jobs, kernels}} = JSON.parse(readFileSync(0, 'utf8'))
-const {{load}} = await import(script), bytes = new Uint8Array(readFileSync(file))
-const ask = {ANSWER}, answers = []
-for (const kernel of kernels)
-    answers.push(await ask(file => load(file, {{kernel}}), bytes.buffer, jobs))
-process.stdout.write(JSON.stringify(answers))
+    answers.push(all)
+}
+process.stdout.write(JSON.stringify(answers, plain))
 """
 Job = dict[str, Any]
 
@@ -92,6 +88,7 @@ ODD = [
     "Zwei Hunde 🙂 spielen " * 470,
     "🙂" * 3_000,
 ]
+ELSEWHERE = "老师读一本书，是吗？", "المعلم يقرأ كتابًا، أليس كذلك؟"
 
 
 def node(file: Path, jobs: list[Job], kernels: Any = (True,)) -> list[Any]:
@@ -109,24 +106,18 @@ def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
         "decoder": [layer.self_attention for layer in model.decoder.layers],
         "cross": [layer.cross_attention for layer in model.decoder.layers],
     }
+
+    def hide(heads: Any, columns: Any, module: Any, args: Any) -> Any:
+        x, memory, mask, *rest = args
+        seen = torch.ones(1, module.n_heads, x.size(1), memory.size(1)) > 0
+        seen[:, heads, :, columns] = False
+        return x, memory, seen if mask is None else seen & mask, *rest
+
     with ExitStack() as stack:
         for kind, layer, *cell in cells:
-            heads, columns = (
-                slice(None) if i is None else slice(i, i + 1) for i in cell
-            )
-
-            def hide(
-                module: Any, args: Any, heads: slice = heads, columns: slice = columns
-            ) -> Any:
-                x, memory, mask, *rest = args
-                seen = torch.ones(1, module.n_heads, x.size(1), memory.size(1)) > 0
-                seen[:, heads, :, columns] = False
-                return x, memory, seen if mask is None else seen & mask, *rest
-
-            for i, attention in enumerate(stacks[kind]):
-                if layer in (None, i):
-                    hook = attention.register_forward_pre_hook(hide)
-                    stack.callback(hook.remove)
+            hook = partial(hide, *(slice(None) if i is None else i for i in cell))
+            for attention in stacks[kind] if layer is None else [stacks[kind][layer]]:
+                stack.callback(attention.register_forward_pre_hook(hook).remove)
         yield
 
 
@@ -159,12 +150,12 @@ def answers(file: Path, jobs: list[Job]) -> list[Any]:
             assert answer["encoded"] == encoded(translator, text)
             assert answer["tokens"] == list(wanted.tgt_labels)
             assert answer["text"] == wanted.text
-            assert answer["score"] == pytest.approx(wanted.score, abs=1e-4)
+            same(answer["score"], wanted.score, 1e-4)
             if job.get("maps") and text:
-                tensors = [*maps.encoder, *maps.decoder, *maps.cross]
-                weights = torch.cat([tensor.flatten() for tensor in tensors])
-                shown = torch.tensor(answer["maps"])
-                torch.testing.assert_close(shown, weights, atol=1e-3, rtol=0)
+                kinds = {kind: getattr(maps, kind) for kind in answer["maps"]}
+                same(
+                    answer["maps"], {k: torch.cat(m) for k, m in kinds.items()}, 1e-3, 0
+                )
     return list(found[0])
 
 
@@ -301,6 +292,7 @@ def test_words_are_drawn_as_often_as_their_probability_says(
 )
 def test_subwords_of_any_text(kind: str, rules: str, file: Path) -> None:
     lines = Path("README.md").read_text(encoding="utf-8").splitlines()
+    lines += [*ELSEWHERE * 5]  # often enough to be subwords
     tokenizer = SentencePieceTokenizer.train(kind, lines, 400, 1.0, True, rules)
     save(file, tokenizer, tokenizer)
     same_tokens(file, [*lines, *ODD, *random_texts(100)])
@@ -317,7 +309,6 @@ def test_words_of_the_tiny_corpus(file: Path) -> None:
     answers(file, [{"text": text} for text in texts[-9:]])
 
 
-EXTRA = "max_extra_tokens"
 REFUSALS = """
 import {readFileSync} from 'fs'
 const {script, files} = JSON.parse(readFileSync(0, 'utf8'))
@@ -330,7 +321,7 @@ process.stdout.write(JSON.stringify(says))
 """
 
 
-def refusals(files: list[bytes]) -> list[str]:
+def refusals(files: Sequence[bytes]) -> list[str]:
     """What reading each of these files in Node says."""
     texts = [b64encode(content).decode() for content in files]
     says: list[str] = run_node(REFUSALS, {"script": SCRIPT, "files": texts})
@@ -365,29 +356,28 @@ def test_a_shape_must_fit_its_bytes_even_if_the_digest_does() -> None:
 
 
 def test_a_whole_file_is_not_trusted_either(file: Path) -> None:
+    def changed(section: str, key: str, value: int) -> bytes:
+        config = nmt.Translator.load(file).config.model_dump()
+        config[section][key] = value
+        return rewritten(file, config=json.dumps(config))
+
     zipped = b64encode(zlib.compress(bytes(100_000_000), 9)).decode()
     bomb = json.dumps({"kind": "bpe", "lowercase": False, "model": zipped})
-    files = [
-        rewritten(file, format="2"),
-        safetensors_bytes({"w": torch.zeros(2)}),
-        rewritten(file, src_tokenizer=bomb),
-        rewritten(file, src_tokenizer="[]"),
+    foreign = json.dumps({"kind": "spacy", "lang": "xx", "tokens": []})
+    layers, extra = ("n_layers", "n_decoder_layers"), "max_extra_tokens"
+    cases = [
+        (rewritten(file, format="2"), "by a newer nmt_lib"),
+        (safetensors_bytes({"w": torch.zeros(2)}), "from before"),
+        (rewritten(file, src_tokenizer=bomb), "far too large"),
+        (rewritten(file, src_tokenizer="[]"), "another version"),
+        (rewritten(file, src_tokenizer=foreign), "version .*rules of xx are not here"),
+        (changed("decode", extra, 10**9), f"version .*{extra} is {10**9}"),
+        *((changed("model", key, 0), f"version .*{key} is 0") for key in layers),
     ]
-    wanted = ["by a newer nmt_lib", "from before", "far too large", "another version"]
-    layers = "n_layers", "n_decoder_layers"
-    for section, key in (*(("model", layer) for layer in layers), ("decode", EXTRA)):
-        config = nmt.Translator.load(file).config.model_dump()
-        config[section][key] = 0 if section == "model" else 10**9
-        files.append(rewritten(file, config=json.dumps(config)))
-        wanted.append(f"another version .*{key} is {config[section][key]}")
-    foreign = {"kind": "spacy", "lang": "xx", "tokens": []}
-    files.append(rewritten(file, src_tokenizer=json.dumps(foreign)))
-    wanted.append("another version .*rules of xx are not here")
     for key in ("n_heads", "d_model", "d_ff", "d_value", *layers):
-        config = nmt.Translator.load(file).config.model_dump()
-        config["model"][key] = 2**40
-        files.append(rewritten(file, config=json.dumps(config)))
-        wanted.append(r"another version .*(no .* of shape|n_heads is)")
+        huge = changed("model", key, 2**40)
+        cases.append((huge, "another version .*(no .* of shape|n_heads is)"))
+    files, wanted = zip(*cases, strict=True)
     for said, words in zip(refusals(files), wanted, strict=True):
         assert re.search(words, said), said
 
@@ -423,71 +413,6 @@ def test_unknown_words_may_be_chosen(file: Path) -> None:
     asked |= {"heat": 0, "draw": 0, "limit": 9}
     job = {"folder": str(web.FILES), "file": str(file), "asked": asked}
     assert run_node(WORKER, job)["done"]["ids"][:4] == [*[nmt.UNK] * 3, 7]
-
-
-FILES = """
-import {readFileSync} from 'fs'
-const {folder, names} = JSON.parse(readFileSync(0, 'utf8'))
-const {makeModels} = await import(`${folder}/page_models.js`)
-const about = {src_lang: 'en', tgt_lang: 'fr'}
-const {openFile} = makeModels([], {open: () => about}, null, () => {})
-const opened = names.map(name => openFile({name, arrayBuffer: () => null}))
-process.stdout.write(JSON.stringify((await Promise.all(opened)).map(({name}) => name)))
-"""
-
-
-def test_files_of_one_name_are_two_models() -> None:
-    job = {"folder": str(web.FILES), "names": ["model.safetensors"] * 2}
-    assert run_node(FILES, job) == ["your file", "your file 2"]
-
-
-ENGLISH = "My brother|The teacher|A child|Our neighbour"
-ENGLISH += "/reads|buys|sees/a book|the newspaper|a long letter"
-OTHERS = {  # as in English; then what is between words, and a comma of its own
-    "zh": "我的兄弟|老师|一个孩子|我们的邻居/读|买|看到/一本书|报纸|一封长信",
-    "ar": "أخي|المعلم|طفل|جارنا/يقرأ|يشتري|يرى/كتابًا|الجريدة|رسالة طويلة",
-}
-BETWEEN = {"zh": "", "ar": " "}
-ENDS = {"zh": "，是吗？", "ar": "، أليس كذلك؟"}
-
-
-def sentences(words: str, between: str = " ", end: str = ", OK?") -> list[str]:
-    parts = [*product(*(some.split("|") for some in words.split("/")))]
-    return [between.join(some) + mark for mark in (end, ".") for some in parts]
-
-
-@pytest.mark.parametrize("lang", OTHERS)
-def test_a_file_of_any_language_becomes_a_translator_in_the_browser(
-    lang: str, tmp_path: Path
-) -> None:
-    """From a TSV with dirt through training and scores to Node."""
-    theirs = sentences(OTHERS[lang], BETWEEN[lang], ENDS[lang])
-    pairs = zip(sentences(ENGLISH), theirs, strict=True)
-    lines = [f"{src}\t{tgt}\tCC-BY\n" for src, tgt in pairs]
-    file = tmp_path / "pairs.tsv"
-    dirt = f"Only English.\t\n{lines[0]}"
-    file.write_text("".join(lines) + dirt, encoding="utf-8")
-    small = {"d_model": 32, "d_ff": 64, "n_layers": 2, "dropout": 0.0}
-    config = nmt.load_config(
-        "pair",
-        run_dir=str(tmp_path / "run"),
-        **{f"model.{key}": value for key, value in small.items()},
-        **{"data.corpus": str(file), "data.tgt_lang": lang, "data.vocab_size": 200},
-        **{"data.normalization": "identity", "train.lr": 0.01, "train.warmup": 20},
-        **{"train.max_steps": 120, "train.batch_tokens": 512},
-    )
-    with pytest.warns(UserWarning, match="72 of 74 pairs .*empty 1, there already 1"):
-        run = nmt.train(config)
-    with pytest.warns(UserWarning, match="72 of 74"):
-        corpus = nmt.load_corpus(config.data)
-    result = nmt.evaluate(run.translator, corpus.train)
-    assert result.bleu > 60, [t.text for t in result.translations[:5]]
-    assert f"tok:{'zh' if lang == 'zh' else '13a'}|" in result.bleu_signature
-    assert any(ENDS[lang][0] in t.text for t in result.translations)
-    made = tmp_path / "mine.safetensors"
-    run.translator.save(made)
-    texts = [pair.src for pair in [*corpus.test, *corpus.train[:8]]]
-    answers(made, [{"text": text, "maps": True} for text in texts])
 
 
 LOOK = """
@@ -539,14 +464,12 @@ def test_the_numbers_of_each_station(options: dict[str, Any], file: Path) -> Non
         for (place, step), layer, head in product(places, range(3), heads)
     ]
 
-    def same(found: Any, wanted: torch.Tensor) -> None:
-        assert torch.tensor(found).float().allclose(wanted, atol=1e-4), (found, wanted)
-
     off = {**jobs[-1], "layer": 1, "head": 2, "off": "cross,1,2"}
     asked = {"script": SCRIPT, "file": str(file), "jobs": [off, *jobs]}
     without, *shown = run_node(LOOK, asked)
     for job, found in zip(jobs, shown, strict=True):
         place, step, head = job["place"], job["step"], job["head"]
+        wanted: dict[str, Any] = {"memory": model.encode(src)[0]}
         for stack, name, row, seen in (
             (model.encoder, "encoder", place, None),
             (model.decoder, "decoder", step, step + 1),
@@ -555,37 +478,31 @@ def test_the_numbers_of_each_station(options: dict[str, Any], file: Path) -> Non
             layer = stack.layers[min(job["layer"], len(stack.layers) - 1)]
             kind = "cross_attention" if name == "cross" else "self_attention"
             q, k, v, products, weights, sums = known[getattr(layer, kind)]
-            d_k = q.size(-1)
-            same(found[name]["query"], q[head, row])
-            same(found[name]["keys"], k[head, :seen])
-            same(found[name]["values"], v[head, :seen])
-            same(found[name]["products"], products[head, row, :seen])
-            same(found[name]["scores"], products[head, row, :seen] / d_k**0.5)
-            same(found[name]["weights"], weights[head, row, :seen])
-            same(found[name]["sum"], sums[head, row])
+            wanted[name] = {
+                "query": q[head, row],
+                "keys": k[head, :seen],
+                "values": v[head, :seen],
+                "products": products[head, row, :seen],
+                "scores": products[head, row, :seen] / q.size(-1) ** 0.5,
+                "weights": weights[head, row, :seen],
+                "sum": sums[head, row],
+            }
             if name != "cross":
-                fed = found[f"{name}Fed"]
-                ((y,), (result,)) = (
-                    known[one]
-                    for one in (layer.feed_forward, layer.around_feed_forward)
-                )
-                same(fed["y"], y[row])
-                same(fed["result"], result[row])
-                assert min(fed["hidden"]) == 0.0
-        same(found["memory"], model.encode(src)[0])
-        for part, embedding, i in (
-            ("source", model.src_embedding, place),
-            ("target", model.tgt_embedding, step),
+                parts = {"y": layer.feed_forward, "result": layer.around_feed_forward}
+                fed = {part: known[module][0][row] for part, module in parts.items()}
+                wanted[f"{name}Fed"] = fed
+                assert min(found[f"{name}Fed"]["hidden"]) == 0.0
+        for part, embedding, ids_read, i in (
+            ("source", model.src_embedding, source, place),
+            ("target", model.tgt_embedding, tgt_in[0], step),
         ):
-            read = (source, tgt_in[0].tolist())[part == "target"]
-            vector = embedding.lookup.weight[read[i]] * embedding.factor
-            same(found[part]["vector"], vector)
-            same(found[part]["position"], nmt.sinusoids(i + 1, len(vector))[i])
-        for one in found["output"]:
-            assert one["logit"] == pytest.approx(
-                logits[step, one["id"]].item(), abs=1e-4
-            )
-            assert one["p"] == pytest.approx(p[step, one["id"]].item(), abs=1e-4)
-        assert nmt.PAD not in [one["id"] for one in found["output"]]
+            vector = embedding.lookup.weight[ids_read[i]] * embedding.factor
+            position = nmt.sinusoids(i + 1, len(vector))[i]
+            wanted[part] = {"vector": vector, "position": position}
+        same(found, wanted, 1e-4)
+        best = [one["id"] for one in found["output"]]
+        same([one["logit"] for one in found["output"]], logits[step, best], 1e-4)
+        same([one["p"] for one in found["output"]], p[step, best], 1e-4)
+        assert nmt.PAD not in best
     assert not any(without["cross"]["weights"]) and not any(without["cross"]["sum"])
     assert any(without["decoder"]["weights"])

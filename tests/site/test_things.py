@@ -1,13 +1,10 @@
-"""What the last things to touch compute is what the library computes."""
+"""What things to touch compute is what the library computes, in twenty states each."""
 
 from __future__ import annotations
 
-import json
 import random
-import re
-import zlib
-from base64 import b64decode
 from functools import cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,80 +12,163 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch import Tensor
 
-import nmt_book as book
 import nmt_lib as nmt
+from nmt_book.chapter01.check import my_cut
 from nmt_book.chapter12 import costs
 from nmt_book.deeper_12 import check as deeper_12
-from nmt_book.web import train_page
 from nmt_book.web.play import Thing
-from nmt_book.web.things import beam, depth, prefix, rotary
+from nmt_book.web.things import beam, depth, mask, merges, prefix, rotary
 from nmt_book.web.things.calculator import Calculator
 from nmt_lib.model.transformer import count_parameters
 from nmt_lib.translate.search import Candidate
-from tests.site.node import needs_node, run_node
-from tests.site.test_play import STATES, in_node
-from tests.site.test_train import WORK
+from tests.site.node import Case, agree, in_node, needs_node, same
 
 pytestmark = needs_node
+STATES = 20
 
 
-def drawn(kind: type[Thing], seed: int, **fixed: Any) -> Any:
+def test_clock() -> None:
+    draw = random.Random(1)
+    cases = []
+    for i in range(STATES):
+        # A base of 10000^(1/n) has the rates of a clock n times as wide.
+        base, wide = draw.choice([(10, 4), (100, 2), (10000, 1)])
+        position, distance, d_model = (
+            draw.randrange(301),
+            draw.randrange(21),
+            2 + i % 4 * 2,
+        )
+        state = {"position": position, "distance": distance}
+        state |= {"base": base, "d_model": d_model}
+        table = nmt.sinusoids(position + distance + 1, wide * d_model)[:, :d_model]
+        first, second = table[position], table[position + distance]  # (D,), (D,)
+        cases += [(["encoding", state], first), (["product", state], first @ second)]
+    agree("things/clock", cases, 1e-6)
+
+
+def test_mask() -> None:
+    """Random masks; some sentences say a word twice, some queries see nothing."""
+    draw = random.Random(2)
+    cases: list[Case] = [(["causal", 5], nmt.causal_mask(5)[0, 0])]
+    for i in range(STATES):
+        words = ["<sos>", *draw.choices("abcde", k=1 + i % 9)]
+        seen = [[draw.random() < 0.6 for _ in words] for _ in words]
+        wanted = mask.attend(words, torch.tensor(seen))
+        names = ("weights", "probabilities")
+        cases.append((["attend", words, seen], dict(zip(names, wanted, strict=True))))
+    agree("things/mask", cases, 1e-6)
+
+
+def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
+    words = ["<sos>", *mask.Mask().words]
+    causal = nmt.causal_mask(len(words))[0, 0]
+    assert mask.attend(words, causal)[1].max() < 0.2
+    assert mask.attend(words, causal | True)[1][:-1].min() > 0.9
+
+
+def test_scores() -> None:
+    generator = torch.Generator().manual_seed(3)
+    cases = []
+    for i in range(STATES):
+        T, d_v, factor = 1 + i % 6, 1 + i % 3, (0.0, 0.5, 2**-0.5, 10.0)[i % 4]
+        query, key = torch.randn(2, T, 2, generator=generator)  # (T, d_k) each
+        value = torch.randn(T, d_v, generator=generator)  # (T, d_v)
+        call = ["attend", query.tolist(), key.tolist(), value.tolist(), factor]
+        q = factor * 2**0.5 * query  # the library divides by √d_k
+        output, weights = nmt.scaled_dot_product_attention(q, key, value)
+        cases.append((call, {"output": output, "weights": weights}))
+    agree("things/scores", cases, 1e-6)
+
+
+def test_merges() -> None:
+    """Each number of merges cuts as SentencePiece does that has learnt so many."""
+    corpus = nmt.load_corpus(nmt.load_config("tiny", **{"data.tgt_lang": "de"}).data)
+    lines = [pair.tgt for pair in corpus.train]
+    size = 4 + len({*"".join(lines)})
+    all_merges = merges.pairs(merges.learnt())
+    calls, expected = [], []
+    for i in range(STATES):
+        n = 16 * i if i < STATES - 1 else 300
+        tokenizer = nmt.SentencePieceTokenizer.train("bpe", lines, size + n, 1.0, False)
+        words = [*corpus.test[i].tgt.split(), "Kaffeetasse"]
+        calls += [["cut", word, all_merges[:n]] for word in words]
+        by_chapter = [list(my_cut.right(word, all_merges[:n])) for word in words]
+        found = [subword for one in by_chapter for subword in one]
+        assert found == tokenizer.tokenize(" ".join(words))
+        expected += by_chapter
+    assert in_node("things/merges", calls) == expected
+
+
+def drawn(kind: type[Thing], seed: int) -> Any:
     """A random state of a thing whose fields are all choices."""
-    draw = random.Random(seed)
-    choices = kind().given()["choices"]
-    return kind(**{name: draw.choice(some) for name, some in choices.items()} | fixed)
+    draw, choices = random.Random(seed), kind().given()["choices"]
+    return kind(**{name: draw.choice(some) for name, some in choices.items()})
 
 
 def test_the_calculator_counts_as_the_library() -> None:
-    states = [drawn(Calculator, seed) for seed in range(STATES)]
-    jobs = ("parameters", "operations", "hours")
-    found = iter(
-        in_node("calculator", [[job, at.model_dump()] for at in states for job in jobs])
-    )
     peaks = {  # and MFU at width 512 and 128: chapter 12, section 8
         ("gpu", "fp32"): (19.5e12, 0.29, 0.175),
         ("gpu", "bf16"): (312e12, 0.29, 0.025),
         ("core", "fp32"): (0.165e12, 0.73, 0.44),
         ("core", "bf16"): (1.29e12, 0.19, 0.05),
     }
-    for state, learnt, work, time in zip(states, found, found, found, strict=True):
-        model, n = state.model(), state.B * state.T
-        assert sum(learnt.values()) == count_parameters(model)
-        stacks = count_parameters(model.encoder), count_parameters(model.decoder)
-        assert (learnt["encoder"], learnt["decoder"]) == stacks
-        assert work == costs.flops_by_part(model, state.B, state.T, state.T, n)
+    counts: list[Case] = []
+    hours: list[Case] = []
+    for seed in range(STATES):
+        state = drawn(Calculator, seed)
+        model, n, asked = state.model(), state.B * state.T, state.model_dump()
+        learnt = {
+            "encoder": count_parameters(model.encoder),
+            "decoder": count_parameters(model.decoder),
+        }
+        learnt["words"] = count_parameters(model) - sum(learnt.values())
+        work = costs.flops_by_part(model, state.B, state.T, state.T, n)
+        counts += [(["parameters", asked], learnt), (["operations", asked], work)]
         peak, wide, narrow = peaks[state.machine, state.precision]
         if state.d_model == 128 or state.d_model >= 512:
             mfu = narrow if state.d_model == 128 else wide
             wanted = sum(work.values()) / n * state.tokens / (3600 * mfu * peak)
-            assert time == pytest.approx(wanted, rel=0.02)
+            hours.append((["hours", asked], wanted))
+    agree("things/calculator", counts, 0, 0)
+    agree("things/calculator", hours, 0, 0.02)
 
 
 def test_the_calculator_knows_what_an_update_keeps() -> None:
-    names = "d_model", "n_layers", "B", "T", "V", "precision"
-    small = [
-        Calculator.model_validate(dict(zip(names, (*sizes, precision), strict=True)))
-        for precision in ("fp32", "bf16")
-        for sizes in [
-            (64, 1, 1, 8, 250),
-            (64, 1, 4, 16, 250),
-            (64, 2, 1, 50, 1000),
-            (64, 4, 1, 8, 250),
-            (128, 1, 1, 25, 250),
-            (128, 2, 4, 8, 250),
-            (128, 1, 4, 16, 4000),
-            (128, 4, 1, 16, 250),
-            (256, 1, 1, 25, 250),
-            (256, 2, 1, 8, 1000),
-        ]
-    ]
-    jobs = [["memory", state.model_dump()] for state in small]
-    for state, held in zip(small, in_node("calculator", jobs), strict=True):
-        half = state.precision == "bf16"
+    small = {"d_model": (64, 128, 256), "n_layers": (1, 2, 4), "B": (1, 4)}
+    small |= {"T": (8, 16, 25, 50), "V": (250, 1000, 4000)}
+    cases = []
+    for seed in range(STATES):
+        draw, half = random.Random(seed), seed % 2 == 1
+        sizes = {name: draw.choice(some) for name, some in small.items()}
+        state = Calculator.model_validate(
+            sizes | {"precision": "bf16" if half else "fp32"}
+        )
         kept = costs.kept_mb(state.config(), state.B, state.T, half, vocab_size=state.V)
-        assert held["kept for backward"] == pytest.approx(1e6 * kept, rel=0.01)
-        learnt = count_parameters(state.model())
-        assert held["weights and Adam"] == 16 * learnt
+        wanted = {
+            "kept for backward": 1e6 * kept,
+            "weights and Adam": 16 * count_parameters(state.model()),
+        }
+        cases.append((["memory", state.model_dump()], wanted))
+    agree("things/calculator", cases, 0, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "text"),
+    [
+        ("short", 999, "999"),
+        ("short", 25_000, "25,000"),
+        ("short", 4_500_000, "4.5 million"),
+        ("short", 2e12, "2 trillion"),
+        ("bytes", 999, "999.0 B"),
+        ("bytes", 16_000_000, "16.0 MB"),
+        ("power", 312e12, "3.1·10¹⁴"),
+        ("time", 1.5, "90 minutes"),
+        ("time", 49, "2 days"),
+        ("time", 20_000, "2.3 years"),
+    ],
+)
+def test_the_calculator_writes_numbers(name: str, number: float, text: str) -> None:
+    assert in_node("things/calculator", [[name, number]]) == [text]
 
 
 LINES = [
@@ -118,33 +198,31 @@ LINES = [
 def test_bleu_is_that_of_sacrebleu() -> None:
     metric = BLEU()
     lines = [*LINES, *(f"{line} and more" for line in LINES)]
-    cuts = in_node("bleu", [["cut", line] for line in lines])
+    cuts = in_node("things/bleu", [["cut", line] for line in lines])
     for line, words in zip(lines, cuts, strict=True):
         assert " ".join(words) == metric.tokenizer(line)
-    pairs = [(one, two) for one in range(STATES) for two in range(2 * STATES)]
-    pairs = [(one, two) for one, two in pairs if cuts[two]]  # sacrebleu warns
-    found = in_node("bleu", [["bleu", cuts[one], cuts[two]] for one, two in pairs])
-    for (one, two), mine in zip(pairs, found, strict=True):
-        score = metric.corpus_score([lines[one]], [[lines[two]]])
-        assert mine["score"] == pytest.approx(score.score, abs=1e-9)
-        assert mine["penalty"] == pytest.approx(score.bp)
+    pairs = [(i, j) for i in range(STATES) for j in range(2 * STATES) if cuts[j]]
+    cases = []
+    for i, j in pairs:  # sacrebleu warns of an empty reference
+        score = metric.corpus_score([lines[i]], [[lines[j]]])
         counts = [[*pair] for pair in zip(score.counts, score.totals, strict=True)]
-        assert mine["counts"] == counts
+        wanted = {"score": score.score, "penalty": score.bp, "counts": counts}
+        cases.append((["bleu", cuts[i], cuts[j]], wanted))
+    agree("things/bleu", cases, 1e-9)
 
 
 def test_pairs_turn_as_on_the_page() -> None:
     torch.manual_seed(0)
     vectors = torch.randn(STATES, 2, 8)  # a query and a key each
     places = torch.randint(100, (STATES, 2)).tolist()
-    jobs = [
-        ["products", *x.tolist(), *at] for x, at in zip(vectors, places, strict=True)
-    ]
     turned = deeper_12.my_rotate.right(vectors[:, :, None].expand(-1, -1, 100, -1))
-    for found, x, (t, s) in zip(in_node("rotary", jobs), turned, places, strict=True):
+    cases = []
+    for pair, x, (t, s) in zip(vectors.tolist(), turned, places, strict=True):
         wanted = (x[0, t] * x[1, s]).view(4, 2).sum(1)  # x is (2, 100, 8)
-        assert found == pytest.approx(wanted.tolist(), abs=1e-5)
+        cases.append((["products", *pair, t, s], wanted))
+    agree("things/rotary", cases, 1e-5)
     query, key = rotary.QUERY, rotary.KEY
-    score = sum(in_node("rotary", [["products", query, key, 3, 1]])[0])
+    score = sum(in_node("things/rotary", [["products", query, key, 3, 1]])[0])
     assert f"their score is {score:.2f};" in rotary.Rotary().picture()
 
 
@@ -191,7 +269,7 @@ def test_depth_has_the_numbers_of_the_library() -> None:
         for state in states
         for name in ("shares", "cosines")
     ]
-    found = iter(in_node("depth", jobs))
+    found = iter(in_node("things/depth", jobs))
     for state, shares, cosines in zip(states, found, found, strict=True):
         assert len(shares) >= 5  # seeds
         for seed in (0, 4):
@@ -200,10 +278,7 @@ def test_depth_has_the_numbers_of_the_library() -> None:
             mine = shares[seed][state.depth]
             assert mine == pytest.approx(max(wanted, depth.LEAST), rel=0.02)
         x = torch.nn.functional.normalize(layer_by_layer(state, 0, state.depth), dim=-1)
-        wanted_cosines = (x @ x.T).clamp(min=0)
-        torch.testing.assert_close(
-            torch.tensor(cosines).double(), wanted_cosines, atol=0.0051, rtol=0
-        )
+        same(cosines, (x @ x.T).clamp(min=0), 0.0051, 0)
 
 
 @pytest.mark.parametrize("text", ["Two dogs.", "Qzx 😀 vw!"])
@@ -215,7 +290,7 @@ def test_the_beam_searches_as_the_library(text: str) -> None:
     states = [(K, alpha) for K in (1, 2, 3, 5) for alpha in (0, 0.6, 1.4)]
     asked = [["search", lattice, {"K": K, "alpha": alpha}] for K, alpha in states]
     said, wanted = [], []
-    for (K, alpha), found in zip(states, in_node("beam", asked), strict=True):
+    for (K, alpha), found in zip(states, in_node("things/beam", asked), strict=True):
         trace: list[Candidate] = []
         best = nmt.beam_search(translator.model, src, K, alpha, trace=trace)[0]
         mine = [
@@ -232,7 +307,7 @@ def test_the_beam_searches_as_the_library(text: str) -> None:
             assert one["score"] == pytest.approx(hypothesis.score, abs=0.003)
             said.append(["written", lattice, one["path"]])
             wanted.append(decode(hypothesis.ids))
-    assert in_node("beam", said) == wanted
+    assert in_node("things/beam", said) == wanted
 
 
 def test_a_temperature_divides_the_logits() -> None:
@@ -246,7 +321,7 @@ def test_a_temperature_divides_the_logits() -> None:
     node = lattice["nodes"][0]  # the empty prefix
     for tau, found in zip(
         taus,
-        in_node("beam", [["heated", node, tau, taus] for tau in taus]),
+        in_node("things/beam", [["heated", node, tau, taus] for tau in taus]),
         strict=True,
     ):
         p = (logits / tau).softmax(-1)
@@ -256,26 +331,21 @@ def test_a_temperature_divides_the_logits() -> None:
 
 
 def test_the_prefix_staircase_is_that_of_the_model() -> None:
-    draw = random.Random(1)
     given = prefix.Prefix().given()
-    columns, T = given["columns"], len(given["words"])
+    columns = given["columns"]
     translator = beam.loaded("multi30k-en-de")
     src = torch.tensor([translator.encode(prefix.Prefix().text)])
     (said,) = translator.translate([prefix.Prefix().text], beam_size=1)
     tgt_in = torch.tensor([translator.tgt_tokenizer.encode(said.text)[:-1]])
     size = translator.model.output.out_features
     names = translator.tgt_tokenizer.lookup_tokens(range(size))
-    states = [
-        ([draw.choice([None, 0, 1, 2]) for _ in columns], seed % 2 == 0)
-        for seed in range(STATES)
-    ]
-    jobs = [["staircase", given, tried, causal] for tried, causal in states]
-    for (tried, causal), found in zip(states, in_node("prefix", jobs), strict=True):
+    for number, causal in product(range(3), (True, False)):
         make = nmt.target_mask if causal else nmt.padding_mask
-        for j, number in enumerate(tried):
-            column = [row[j] for row in found]
-            if number is None:
-                assert column == [None] * T
+        tried = [None if j == number else number for j in range(len(columns))]
+        (found,) = in_node("things/prefix", [["staircase", given, tried, causal]])
+        for j, column in enumerate(zip(*found, strict=True)):
+            if j == number:
+                assert {*column} == {None}
                 continue
             other = columns[j]["others"][number]
             begins = names[tgt_in[0, j + 1]].startswith("▁")  # a word
@@ -286,37 +356,5 @@ def test_the_prefix_staircase_is_that_of_the_model() -> None:
                     translator.model(src, ids, tgt_mask=make(ids))[0]
                     for ids in (tgt_in, changed)
                 )
-            wanted = (one - two).abs().amax(-1)  # (T,)
-            assert column == pytest.approx(wanted.tolist(), abs=0.01)
+            same(column, (one - two).abs().amax(-1), 0.01)  # (T,)
             assert (max(column[: j + 1]) < 0.01) == causal
-
-
-def test_the_training_page_fits_into_an_output_and_trains() -> None:
-    page = book.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert page == book.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert len(page.encode()) <= 60_000
-    shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
-    assert "<td>" in shown and "run the cell" in shown
-    (data,) = re.findall(r"(?m)^const data = (.*);$", page)
-    packed = json.loads(data)
-    script = zlib.decompress(b64decode(packed["script"])).decode()
-    given, worker = (
-        json.loads(re.findall(rf"(?m)^{line}$", script)[0])
-        for line in (r"Object.assign\(data, (.*)\);", "const WORKER = (.*);")
-    )
-    assert (given["text"], given["settings"]["warmup"]) == ("The dog is old.", 0)
-    heard = run_node(WORK, {"script": worker, "packed": packed["packed"]}, "commonjs")
-    assert {"state": "training"} in heard
-    *looks, saved = [said for said in heard if isinstance(said, list)]
-    assert looks == [[7, 0], [7, 1], [7, 25]] and saved[1] >= 25
-
-
-def test_its_sentences_are_short_and_not_trained_on() -> None:
-    whole, short = train_page.training_data(), train_page.training_data(10, 700)
-    assert len(short["train"]) == 700 and len(short["heldOut"]) == 100
-    for pairs in (short["train"], short["heldOut"]):
-        assert max(len(src) for src, _ in pairs) <= 10
-    assert all(pair in whole["train"] for pair in short["train"])
-    assert not any(pair in short["train"] for pair in short["heldOut"])
-    examples = train_page.page_data(10)["examples"]
-    assert [one["text"] for one in examples] == [*train_page.EXAMPLES[:3]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import zlib
 from base64 import b64decode
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
+import nmt_book as book
 import nmt_lib as nmt
 from nmt_book import web
 from nmt_book.web import train_page
@@ -24,7 +28,7 @@ from nmt_lib.model import transformer
 from nmt_lib.model.attention import padding_mask
 from nmt_lib.training.loss import cross_entropy
 from nmt_lib.training.optim import build_optimizer, learning_rate
-from tests.site.node import needs_node, run_node
+from tests.site.node import in_node, needs_node, run_node
 
 pytestmark = needs_node
 UPDATES = 10
@@ -35,11 +39,11 @@ ODD = {"d_model": 18, "n_heads": 3, "d_ff": 21, "n_layers": 1, "n_decoder_layers
 ODD |= {"final_norm": True, "scale_embeddings": False, "norm_bias": False}
 NO_BIAS = POST | {"bias": False, "norm": "pre", "final_norm": False}
 CASES = {"post": POST, "pre": PRE, "odd": ODD, "no bias": NO_BIAS}
-# A job is {config, sizes, weights, batches, without, kernels, steps}, and ANSWER is the
+# A job is {config, sizes, weights, batches, without, kernels}, and ANSWER is the
 # body of a function that gets what is defined here; each of the kernels answers.
 NODE = """
 import { readFileSync } from "fs"
-const { folder, config, sizes, weights, batches, without, kernels, steps } =
+const { folder, config, sizes, weights, batches, without, kernels } =
   JSON.parse(readFileSync(0, "utf8"))
 const load = (name) => import(`${folder}/${name}.js`)
 const { Tape } = await load("train_ops"), { Model } = await load("train_model")
@@ -64,7 +68,6 @@ const grads = take("grad")
 const losses = batches.map((batch) => trainer.update(train.makeBatch(batch)))
 return { losses, grads, weights: take("data") }
 """
-RATES = "return steps.map((n) => train.learningRate(n, config.train))"
 LOSS = "return model.loss(train.makeBatch(batches[0]), config.train.label_smoothing)"
 
 
@@ -84,9 +87,8 @@ class Run(NamedTuple):
     weights: dict[str, Tensor]
 
 
-def setting(case: dict[str, Any], **train: Any) -> Setting:
+def setting(case: dict[str, Any]) -> Setting:
     over = {f"model.{key}": value for key, value in case.items()}
-    over |= {f"train.{key}": value for key, value in train.items()}
     config = nmt.load_config("tiny", **over | {"model.dropout": 0.0})
     corpus = nmt.load_corpus(config.data)
     tokenizers = nmt.build_tokenizers(config.data, corpus.train)
@@ -106,7 +108,7 @@ def sizes(model: nmt.Transformer) -> list[int]:
     return [embedding.lookup.num_embeddings for embedding in embeddings]
 
 
-def in_node(at: Setting, answer: str, without: str = "", kernels: Any = (True,)) -> Any:
+def ask(at: Setting, answer: str, without: str = "", kernels: Any = (True,)) -> Any:
     job = {
         "folder": str(web.FILES),
         "config": at.config.model_dump(),
@@ -115,7 +117,6 @@ def in_node(at: Setting, answer: str, without: str = "", kernels: Any = (True,))
         "batches": [[[[*src], [*tgt]] for src, tgt in rows] for rows in at.batches],
         "without": {without: True},
         "kernels": kernels,
-        "steps": STEPS,
     }
     return run_node(NODE.replace("ANSWER", answer), job)
 
@@ -169,11 +170,11 @@ def test_loss_gradients_and_updates_are_those_of_torch(name: str) -> None:
     moving = {n: g for n, g in true.grads.items() if g.abs().max() > 1e-9}
     assert {n[-8:] for n in true.grads if n not in moving} <= {"W_k.bias"}
     weights = {n: true.weights[n] for n in moving}
-    for found in in_node(at, UPDATE, kernels=(True, False)):
+    for found in ask(at, UPDATE, kernels=(True, False)):
         grads, updated = (
             {
-                n: torch.tensor(found[kind][n]).double().view_as(moving[n])
-                for n in moving
+                n: torch.tensor(found[kind][n]).double().view_as(g)
+                for n, g in moving.items()
             }
             for kind in ("grads", "weights")
         )
@@ -187,15 +188,16 @@ def test_loss_gradients_and_updates_are_those_of_torch(name: str) -> None:
 
 @pytest.mark.parametrize("schedule", ["inverse-sqrt", "constant"])
 def test_learning_rates(schedule: str) -> None:
-    at = setting(POST, schedule=schedule)
-    rates = [learning_rate(n, at.config.train, at.config.model.d_model) for n in STEPS]
-    assert in_node(at, RATES) == [pytest.approx(rates, rel=1e-12)]
+    train = nmt.load_config("tiny", **{"train.schedule": schedule}).train
+    rates = [learning_rate(n, train, 64) for n in STEPS]
+    calls = [["learningRate", n, train.model_dump()] for n in STEPS]
+    assert in_node("train", calls) == pytest.approx(rates, rel=1e-12)
 
 
 @pytest.mark.parametrize("part", ["causalMask", "positions", "scale"])
 def test_what_is_taken_away(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     at = setting(POST)
-    (found,) = in_node(at, LOSS, without=part)
+    (found,) = ask(at, LOSS, without=part)
     batch, whole = make_batch(at.batches[0]), at.model
     with torch.no_grad():
         before = loss_of(whole, batch, at.config).item()
@@ -301,3 +303,34 @@ order("data", packed)
 order("start", settings)
 order("once")
 """
+
+
+def test_the_training_page_fits_into_an_output_and_trains() -> None:
+    twice = [book.play("train", text="The dog is old.", warmup=0) for _ in range(2)]
+    (page,) = {shown.data for shown in twice}
+    assert len(page.encode()) <= 60_000
+    shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
+    assert "<td>" in shown and "run the cell" in shown
+    (data,) = re.findall(r"(?m)^const data = (.*);$", page)
+    packed = json.loads(data)
+    script = zlib.decompress(b64decode(packed["script"])).decode()
+    given, worker = (
+        json.loads(re.findall(rf"(?m)^{line}$", script)[0])
+        for line in (r"Object.assign\(data, (.*)\);", "const WORKER = (.*);")
+    )
+    assert (given["text"], given["settings"]["warmup"]) == ("The dog is old.", 0)
+    heard = run_node(WORK, {"script": worker, "packed": packed["packed"]}, "commonjs")
+    assert {"state": "training"} in heard
+    *looks, saved = [said for said in heard if isinstance(said, list)]
+    assert looks == [[7, 0], [7, 1], [7, 25]] and saved[1] >= 25
+
+
+def test_its_sentences_are_short_and_not_trained_on() -> None:
+    whole, short = train_page.training_data(), train_page.training_data(10, 700)
+    assert len(short["train"]) == 700 and len(short["heldOut"]) == 100
+    for pairs in (short["train"], short["heldOut"]):
+        assert max(len(src) for src, _ in pairs) <= 10
+    assert all(pair in whole["train"] for pair in short["train"])
+    assert not any(pair in short["train"] for pair in short["heldOut"])
+    examples = train_page.page_data(10)["examples"]
+    assert [one["text"] for one in examples] == [*train_page.EXAMPLES[:3]]

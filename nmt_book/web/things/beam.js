@@ -48,8 +48,8 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
   }, state, go);
   const tau = slider({ label: "temperature τ", values: temperatures });
   const tree = html("div.tree", { "aria-hidden": "true" });
-  const place = { tabindex: 0, role: "region", "aria-label": "the tree of the search" };
-  const scroll = html("div.scroll", { ...place }, tree);
+  const scroll = html("div.scroll",
+    { tabindex: 0, role: "region", "aria-label": "the tree of the search" }, tree);
   const likely = bars({ label: "" }), best = html("tbody");
   const head = html("tr", ...["score", "log P", "finished translation"]
     .map((name) => html("th", { scope: "col" }, name)));

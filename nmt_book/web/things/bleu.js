@@ -21,7 +21,7 @@ export function cut(text) {
 }
 
 /** The n-grams of the output: where each starts, and whether the reference has it. */
-export function ngrams(output, reference, n) {
+function ngrams(output, reference, n) {
   const stretches = (words) =>
     words.slice(n - 1).map((_, i) => words.slice(i, i + n).join(" "));
   const left = new Map();

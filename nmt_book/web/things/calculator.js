@@ -57,21 +57,21 @@ export function hours({ tokens, machine, precision, ...state }) {
 
 const total = (parts) => sum(Object.values(parts));
 
-function power(number) { // 25000 → 2.5·10⁴
+export function power(number) { // 25000 → 2.5·10⁴
   const [digits, exponent] = number.toExponential(1).split("e+");
   return `${digits}·10${exponent.replace(/\d/g, (one) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[one])}`;
 }
-function short(number) {
+export function short(number) {
   const units = [["trillion", 1e12], ["billion", 1e9], ["million", 1e6]];
   const [name, size] = units.find(([, least]) => number >= least) ?? ["", 1];
   return `${(number / size).toLocaleString("en", { maximumFractionDigits: 1 })} ${name}`
     .trim();
 }
-function bytes(number) {
+export function bytes(number) {
   const unit = Math.min(4, Math.floor(Math.log10(number) / 3));
   return `${(number / 1000 ** unit).toFixed(1)} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
 }
-function time(inHours) {
+export function time(inHours) {
   const units = [["years", 24 * 365], ["days", 24], ["hours", 1], ["minutes", 1 / 60]];
   const found = units.find(([, size]) => inHours >= 2 * size) ?? ["seconds", 1 / 3600];
   return `${short(inHours / found[1])} ${found[0]}`;

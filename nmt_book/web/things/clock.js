@@ -6,7 +6,7 @@ import {
 import { dial } from "../pictures.js";
 
 /** How far each hand turns from one position to the next: ω_i = base^(−2i / D). */
-export const rates = (base, d_model) =>
+const rates = (base, d_model) =>
   range(0, d_model / 2 - 1).map((i) => base ** (-2 * i / d_model)); // (D/2,)
 
 /** PE of a position: the sine and the cosine of each hand's angle. */

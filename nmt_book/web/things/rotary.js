@@ -4,11 +4,11 @@ import { html, panel, player, range, signed, slider, sum } from "../kit.js";
 import { dial } from "../pictures.js";
 
 /** The angles of position t, one for each pair: t · 10000^(−2i / d). */
-export const angles = (t, d) =>
+const angles = (t, d) =>
   range(0, d / 2 - 1).map((i) => t * 10000 ** (-2 * i / d)); // (d/2,)
 
 /** x (d,) at position t: each pair (x_2i, x_2i+1) turned by its own angle. */
-export function rotate(x, t) {
+function rotate(x, t) {
   return angles(t, x.length).flatMap((theta, i) => {
     const a = x[2 * i], b = x[2 * i + 1], cos = Math.cos(theta), sin = Math.sin(theta);
     return [a * cos - b * sin, a * sin + b * cos];

@@ -22,7 +22,8 @@ const within = (value) => Math.round(10 * Math.min(FAR, Math.max(-FAR, value))) 
 
 /** Keys as dots, and the query as an arrow; `onMove` gets where it is dragged to. */
 function plane(words, K, features, onMove) {
-  const at = ([x, y]) => [x, -y].map((one) => SIZE / 2 + one * SIZE / (2 * FAR + 1));
+  const half = SIZE / 2, scale = 2 * FAR + 1;
+  const at = ([x, y]) => [x, -y].map((one) => half + one * SIZE / scale);
   const text = (says, [x, y], anchor = "middle") =>
     svg("text", { x, y, "text-anchor": anchor }, says);
   const keys = K.map((key, s) => {
@@ -32,13 +33,11 @@ function plane(words, K, features, onMove) {
   });
   const arrow = svg("path.hand");
   const tip = svg("circle", { r: 8, fill: "var(--right)" });
-  const half = SIZE / 2;
   const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
     class: "plane" },
   svg("path.axis", { d: `M0 ${half}H${SIZE}M${half} 0V${SIZE}` }),
   text(features[0], [SIZE - 2, half + 14], "end"),
   text(features[1], [half + 4, 10], "start"), arrow, tip, ...keys.flat());
-  const scale = 2 * FAR + 1;
   drag(picture, ({ x, y }) =>
     onMove([(x - 0.5) * scale, (0.5 - y) * scale].map(within)));
   function show(query, name) {
