@@ -62,14 +62,14 @@ def test_nearly_all_that_is_typed_is_answered_without_a_warning(chapter: Any) ->
     assert texts.count("") <= 5 and "<unk>" not in " ".join(texts)
 
 
-def test_a_full_stop_costs_nothing_in_test_sentences_but_much_in_typed_ones(
+def test_a_full_stop_costs_nothing_in_test_sentences_but_some_typed_ones(
     chapter: Any,
 ) -> None:
-    """Eight seeds kept 499 or 500 of 500, and changed 16 to 37 of 61."""
+    """17 models kept 497 to 500 of 500, and changed 16 to 33 of 61, but one changed 3."""
     typed = [text for text in chapter.TYPED if text[-1].isalnum()]
     assert len(typed) == 61
     test = [pair.src.removesuffix(".") for pair in chapter.test]
-    for texts, least, most in (typed, 8, 45), (test, 0, 5):
+    for texts, least, most in (typed, 2, 45), (test, 0, 5):
         with_stop = chapter.translator.translate([f"{text}." for text in texts])
         answers = [answer.text for answer in with_stop]
         same = share(chapter.translator.translate(texts), answers)
