@@ -44,6 +44,11 @@ FAULTS = """async () => {
     const wide = element => element.scrollWidth > element.clientWidth + 1
     const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
     const images = all('img', image => !image.alt && !image.closest('.cards'))
+    const unsaid = all('.cell_output img[src*="_images"]', image => {
+        const words = image.previousElementSibling // in the margin, where there is one
+        return words?.textContent !== image.alt ||
+            seen(image) && seen(words) !== innerWidth >= 1264
+    })
     const dark = document.documentElement.dataset.theme === 'dark'
     const boxes = all('main img', image => getComputedStyle(image).filter === 'none')
     const formulas = all('.math', math => !math.querySelector('mjx-container'))
@@ -63,6 +68,7 @@ FAULTS = """async () => {
     return {
         'scrolls sideways': +(document.documentElement.scrollWidth > innerWidth),
         'picture without text': images.length,
+        'picture without its words': unsaid.length,
         'light box on a dark page': dark ? boxes.length : 0,
         'formula not set': formulas.length + all('mjx-merror', seen).length,
         'formula in a summary not set': raw.length,
