@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 from sphinx.project import Project
@@ -106,12 +104,10 @@ copybutton_selector = (
 
 
 def with_alt(render: NbElementRenderer, data: MimeData) -> list[Any]:
-    """Gives a picture the alt text that the notebook stores, in the margin as well."""
+    """Gives a picture the alt text that the notebook stores."""
     (image,) = draw(render, data)
-    alt = data.output_metadata.get(data.mime_type, {}).get("alt", "")
-    image["alt"] = alt
-    seen = f'<p class="seen" aria-hidden="true">{escape(alt)}</p>'
-    return [nodes.raw("", seen, format="html"), image]
+    image["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+    return [image]
 
 
 draw = NbElementRenderer.render_image

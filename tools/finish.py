@@ -27,6 +27,7 @@ repository has the rules, and `tutor/` has a prompt for each chapter.
 ANSWER = re.compile(r"<details>\s*<summary>Answer.*?</details>", re.S)
 ON_SITE = re.compile(r'<(p class="doors"|aside).*?</(p|aside)>\n*', re.S)
 ICONS = re.compile(r"<script [^>]*/fontawesome.js.*\n")  # 1.5 MB, also in a font
+PICTURE = re.compile(r'(?=<img alt="([^"]+)" src="[^"]*_images/)')
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 MARKED = re.compile(r'(<span class="math[^>]*>\\\([^<]{1,60}\\\)</span>)([.,;:?!)’”]+)')
 CODE = re.compile(r'<code class="(docutils literal[^"]*)">(.*?)</code>', re.S)
@@ -47,6 +48,8 @@ def finish(out: Path) -> None:
     style.write_text(colors() + style.read_text(encoding="utf-8"), encoding="utf-8")
     for page in out.rglob("*.html"):
         html = typeset(with_one_viewport(page.read_text(encoding="utf-8")))
+        # The words for a picture, in the margin as well.
+        html = PICTURE.sub(r'<p class="seen" aria-hidden="true">\1</p>', html)
         page.write_text(ICONS.sub("", html), encoding="utf-8")
     lines = ["# Build a translator, and see inside it", ""]
     lines += [FOR_ASSISTANTS.format(summary=pages.SUMMARY_OF_SITE), "## Pages", ""]
