@@ -38,7 +38,7 @@ def scene(translator: nmt.Translator, noun: str, frame: str = FRAME) -> Scene:
         for i, word in enumerate(words):
             if word in targets:
                 return i
-        warn(f"none of {', '.join(targets)} in: {' '.join(words)} (0 stands for it)")
+        warn(f"none of {', '.join(targets)} in: {' '.join(words)}")
         return 0
 
     out = translator(frame.format(noun))
@@ -120,8 +120,14 @@ def believed(
 def up_to_pronoun(
     translator: nmt.Translator, nouns: Sequence[str]
 ) -> tuple[Tensor, Tensor]:
-    """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``."""
+    """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``.
+
+    Raises:
+        ValueError: a translation without a pronoun.
+    """
     examples = [scene(translator, noun) for noun in nouns]
+    if without := [one.text for one in examples if not one.t]:
+        raise ValueError(f"no pronoun in {without[0]!r}: take another train.seed")
     src = torch.cat([scene.src for scene in examples])  # (B, S)
     return src, torch.cat([scene.tgt[:, : scene.t + 1] for scene in examples])
 

@@ -198,13 +198,13 @@ def _script_habits(texts: Sequence[str]) -> tuple[set[str], set[str]]:
     rare script is one that fewer than one text in a hundred uses, such as a Cyrillic
     *a* in a French word.
     """
-    counts = Counter(script for text in texts for script in scripts(text))
+    found = list(filter(None, map(scripts, texts)))  # of the texts with letters
+    counts = Counter(script for some in found for script in some)
     rare = {script for script, n in counts.items() if 100 * n < len(texts)}
-    n_written = sum(bool(scripts(text)) for text in texts)
-    for main, n in counts.most_common(1):
-        if n >= 0.8 * n_written:
-            return {main}.union(*(group for group in TOGETHER if main in group)), rare
-    return {*counts}, rare
+    main = max(counts, key=lambda script: counts[script], default="")
+    if counts[main] < 0.8 * len(found):
+        return {*counts}, rare
+    return {main}.union(*(group for group in TOGETHER if main in group)), rare
 
 
 ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I)

@@ -19,6 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from typing import Any
 import polib
 
 from ..errors import CorpusError, one_line, printable
-from .languages import find_language
+from .languages import NAMES, find_language
 from .xml_units import read_units
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -303,6 +304,8 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
 
 def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
     """Whether a pair is a line of names, as where two files were put together."""
+    if not texts[0].casefold().lstrip(" '\"").startswith(_starts(langs)):
+        return False  # at once, for the sake of long lists of words
     where = [
         find_language(lang, texts, *names)
         for lang, names in zip(langs, SIDES, strict=True)
@@ -310,6 +313,14 @@ def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
     if where == [[1], [0]]:
         raise CorpusError("its columns change places where a line names them again")
     return where == [[0], [1]]
+
+
+@lru_cache
+def _starts(langs: tuple[str, str]) -> tuple[str, ...]:
+    """How a name of either column may begin."""
+    codes = [lang[:2].casefold() for lang in langs]
+    names = [name for code in codes for name in NAMES.get(code, ())]
+    return (*codes, *names, *chain(*SIDES))
 
 
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:

@@ -89,15 +89,10 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
 
 
 def new_folder(folder: str | os.PathLike[str]) -> Path:
-    """A path at which there is nothing, once an empty folder has been removed."""
+    """A folder that is empty or does not exist yet."""
     path = Path(os.path.expanduser(folder))
-    try:
-        if path.exists():
-            path.rmdir()
-    except OSError:
-        raise CheckpointError(
-            f"{path} is not an empty folder: export to a new one"
-        ) from None
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise CheckpointError(f"{path} is not an empty folder: export to a new one")
     return path
 
 
@@ -303,6 +298,8 @@ def export_ctranslate2(
             "transformers"
         )
     path = new_folder(folder)
+    if path.exists():
+        path.rmdir()  # the converter makes it
     with tempfile.TemporaryDirectory() as home:
         exported = export_hugging_face(translator, Path(home) / "exported")
         vocabulary = ["source.spm", "target.spm"]

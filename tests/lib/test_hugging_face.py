@@ -104,6 +104,9 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(nmt.CheckpointError, match="is not an empty folder"):
             nmt.export_hugging_face(translator(), folder)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to("empty")  # nor can a volume be removed
+    assert nmt.export_hugging_face(translator(), tmp_path / "link").is_symlink()
 
 
 @pytest.mark.parametrize("sos", [True, False])

@@ -1,6 +1,7 @@
 """What chapter 09 says about heads, with room for another processor."""
 
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -9,6 +10,12 @@ import torch
 def test_a_sentence_without_a_pronoun_is_no_silent_zero(chapter: Any) -> None:
     with pytest.warns(UserWarning, match="none of il, elle, er, sie, es in: Le canapé"):
         chapter.pronouns.scene(chapter.translator, "sofa", "The {} is new.")
+    without = chapter.scenes["il"][0]._replace(t=0)
+    with (
+        patch.object(chapter.pronouns, "scene", return_value=without),
+        pytest.raises(ValueError, match="no pronoun in 'Le canapé"),
+    ):
+        chapter.pronouns.up_to_pronoun(chapter.translator, ["sofa"])
 
 
 def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> None:

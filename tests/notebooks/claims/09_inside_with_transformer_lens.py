@@ -29,6 +29,10 @@ def test_patching_takes_the_side_that_the_exchange_takes(chapter: Any) -> None:
             )
 
 
+def test_the_model_is_sure_of_each_pronoun(chapter: Any) -> None:
+    assert chapter.usual["il"].min() > 1 and chapter.usual["elle"].max() < -1
+
+
 def test_in_our_run_elle_is_what_is_left_without_the_head(chapter: Any) -> None:
     for noun in chapter.pronouns.NOUNS["elle"]:
         scene = chapter.pronouns.scene(chapter.tiny, noun)
