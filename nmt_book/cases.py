@@ -28,9 +28,9 @@ def parts(make, seed, D, H):
     """The parts of a small layer, as ``book.try_it`` gives them."""
     sizes = {"d_model": D, "n_heads": H, "d_ff": 2 * D, "dropout": 0.0}
     config = nmt.load_config("tiny").model.model_copy(update=sizes)
-    found = vars(parts_of(drawn(make, config, seed=seed)))
+    by_name = vars(parts_of(drawn(make, config, seed=seed)))
     return SimpleNamespace(
-        **{name: record_steps(name, part) for name, part in found.items()}
+        **{name: record_steps(name, part) for name, part in by_name.items()}
     )
 
 

@@ -126,7 +126,7 @@ def up_to_pronoun(
         ValueError: a translation without a pronoun.
     """
     examples = [scene(translator, noun) for noun in nouns]
-    if without := [one.text for one in examples if not one.t]:
+    if without := [scene.text for scene in examples if not scene.t]:
         raise ValueError(f"no pronoun in {without[0]!r}: take another train.seed")
     src = torch.cat([scene.src for scene in examples])  # (B, S)
     return src, torch.cat([scene.tgt[:, : scene.t + 1] for scene in examples])

@@ -177,7 +177,7 @@ def start_page(ways: str) -> str:
     data, answers = page_data()
     car = [answer for answer in answers if answer["asked"] == CAR["text"]]
     more: dict[str, Any] = {
-        "models": [one for one in data["models"] if one["name"] == CAR["model"]],
+        "models": [model for model in data["models"] if model["name"] == CAR["model"]],
         "stored": [kept(answer) for answer in car if not answer["prefix"]],
         "ideas": IDEAS[:1],
         "fragment": False,

@@ -67,7 +67,9 @@ def train(
     trainer = nmt.Trainer(config, corpus, tokenizers)
     if teachers:
         objective = Distillation(trainer.model, config.train.label_smoothing)
-        objective.teachers = {one.model: teachers[one] for one in teachers}
+        objective.teachers = {
+            teacher.model: weight for teacher, weight in teachers.items()
+        }
         trainer.objective = objective
     if saved := trainer.folder.last_checkpoint():
         trainer.resume(saved)
@@ -109,7 +111,7 @@ class Distillation(nmt.Objective):
         targets, eps = batch.tgt_out[real], self.label_smoothing  # (N,)
         hidden = self.before_output(self.model, batch)[real]  # (N, D)
         with torch.no_grad():
-            theirs = [self.before_output(one, batch)[real] for one in self.teachers]
+            vectors = [self.before_output(t, batch)[real] for t in self.teachers]
         loss = hidden.new_zeros(())
         for start in range(0, len(hidden), ROWS):
             rows = slice(start, start + ROWS)
@@ -119,8 +121,10 @@ class Distillation(nmt.Objective):
                 goal = torch.full_like(logits, rest)  # (n, V)
                 right = torch.full_like(logits[:, :1], (1 - self.share) * (1 - eps))
                 goal.scatter_add_(1, targets[rows, None], right)
-                for (one, weight), x in zip(self.teachers.items(), theirs, strict=True):
-                    p = one.output(x[rows]).float().softmax(-1)  # (n, V)
+                for (teacher, weight), x in zip(
+                    self.teachers.items(), vectors, strict=True
+                ):
+                    p = teacher.output(x[rows]).float().softmax(-1)  # (n, V)
                     goal += self.share * weight * p
             loss = loss + F.cross_entropy(logits, goal, reduction="sum")
         return loss
@@ -130,8 +134,8 @@ def back_translated(corpus: nmt.Corpus, translator: str) -> nmt.Corpus:
     """The corpus with more pairs: its targets, and their greedy translations as sources
     (Sennrich et al., 2016, https://arxiv.org/abs/1511.06709)."""
     targets = [pair.tgt for pair in corpus.train]
-    found = nmt.Translator.load(translator).translate(targets, beam_size=1)
-    pairs = zip(found, targets, strict=True)
+    sources = nmt.Translator.load(translator).translate(targets, beam_size=1)
+    pairs = zip(sources, targets, strict=True)
     new = [nmt.Pair(source.text, target) for source, target in pairs]
     known = {(pair.src, pair.tgt): pair for pair in [*corpus.train, *new]}
     return dataclasses.replace(corpus, train=list(known.values()))
@@ -173,9 +177,9 @@ def best(
     candidates: Mapping[Any, nmt.Translator], pairs: Sequence[nmt.Pair]
 ) -> nmt.Translator:
     """The candidate with the highest BLEU on these pairs."""
-    found = [(nmt.evaluate(one, pairs).bleu, key) for key, one in candidates.items()]
-    print(found)
-    return candidates[max(found)[1]]
+    scores = [(nmt.evaluate(t, pairs).bleu, key) for key, t in candidates.items()]
+    print(scores)
+    return candidates[max(scores)[1]]
 
 
 def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:

@@ -233,15 +233,17 @@ def _longest_first(word, merges):
 
 def _leftmost(word, merges):
     parts = tuple("▁" + word)
-    while found := [pair for pair in pairwise(parts) if pair in merges]:
-        parts = merge(parts, found[0])
+    while known := [pair for pair in pairwise(parts) if pair in merges]:
+        parts = merge(parts, known[0])
     return parts
 
 
 def _by_text(word, merges):
     parts, known = list("▁" + word), ["".join(pair) for pair in merges]
-    while found := [both for both in pairwise(parts) if "".join(both) in known]:
-        parts = merge(parts, min(found, key=lambda both: known.index("".join(both))))
+    while candidates := [pair for pair in pairwise(parts) if "".join(pair) in known]:
+        parts = merge(
+            parts, min(candidates, key=lambda pair: known.index("".join(pair)))
+        )
     return parts
 
 

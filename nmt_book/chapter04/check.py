@@ -399,15 +399,15 @@ def _layer(D, H):
 
 def _with_weights(answer, D, H, x, memory, mask):
     """What a class gives with the weights of that layer."""
-    theirs, own = _layer(D, H), answer(D, H)
-    if lost := own.load_state_dict(theirs.state_dict(), strict=False).unexpected_keys:
+    source, layer = _layer(D, H), answer(D, H)
+    if lost := layer.load_state_dict(source.state_dict(), strict=False).unexpected_keys:
         raise ValueError(f"keep the four layers as they are: {lost[0]} is missing")
     for name in "W_q", "W_k", "W_v", "W_o":
-        getattr(own, name).register_forward_pre_hook(
+        getattr(layer, name).register_forward_pre_hook(
             lambda _, args, name=name: record_step(name, args)
         )
     with torch.no_grad():
-        return own(x, memory, mask)
+        return layer(x, memory, mask)
 
 
 def _view(x, n_heads):

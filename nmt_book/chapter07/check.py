@@ -14,13 +14,13 @@ class NotIds(TypeError):
 
 
 def _ids(answer, tgt):
-    found = answer(tgt)
-    parts = found if isinstance(found, tuple | list) else [found]
+    returned = answer(tgt)
+    parts = returned if isinstance(returned, tuple | list) else [returned]
     if any(
         isinstance(part, torch.Tensor) and part.is_floating_point() for part in parts
     ):
         raise NotIds("ids are whole numbers, and the library refuses others")
-    return found
+    return returned
 
 
 def _cut_rows(tgt):
@@ -103,12 +103,12 @@ class NoGradient(TypeError):
 
 def _one_number(answer, logits, tgt_out):
     """Also of the shape (1,)."""
-    found = answer(logits.requires_grad_(), tgt_out)
-    shape = getattr(found, "shape", None)
-    is_one = isinstance(found, float) or shape in ((), (1,))
-    if is_one and not getattr(found, "requires_grad", False):
+    loss = answer(logits.requires_grad_(), tgt_out)
+    shape = getattr(loss, "shape", None)
+    is_one = isinstance(loss, float) or shape in ((), (1,))
+    if is_one and not getattr(loss, "requires_grad", False):
         raise NoGradient(NO_GRADIENT)
-    return found.sum() if shape == (1,) else found
+    return loss.sum() if shape == (1,) else loss
 
 
 SMALL = torch.tensor([[[0.0, 1, 3], [2, 0, 1]], [[1, 2, 0], [0, 0, 4]]])  # (B, T, V)
@@ -122,7 +122,7 @@ LOGITS = F.pad(
     (0, 1),
 )  # (B, T, V) twice, <pad> is the most likely token of a real position
 SURE = 9 * torch.randn(3, 5, 5, generator=torch.Generator().manual_seed(7))
-REAL, MEAN = "tgt_out != nmt.PAD", "said[tgt_out != nmt.PAD].mean()"
+REAL, MEAN = "tgt_out != nmt.PAD", "logs[tgt_out != nmt.PAD].mean()"
 PICKED = "log_p.gather(-1, tgt_out[:, :, None])[:, :, 0]"
 PADDING = "padding is counted; it should be left out"
 FROM_MODEL = "the mask should come from tgt_out, not from what the model says"
@@ -158,14 +158,14 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
             "log_p = logits → log_p = logits.detach()",
         ],
         "padding costs 0 here, but you still divide by its positions": (
-            f"{MEAN} → (said * ({REAL})).mean()"
+            f"{MEAN} → (logs * ({REAL})).mean()"
         ),
         OF_SENTENCES: (
-            f"{MEAN} → sum(s[y != 0].mean() for s, y in zip(said, tgt_out)) / len(said)"
+            f"{MEAN} → sum(s[y != 0].mean() for s, y in zip(logs, tgt_out)) / len(logs)"
         ),
         "the sum; divide by the number of real positions": "mean → sum",
         "divided by the number of sentences, not of tokens": (
-            "mean() → sum() / len(said)"
+            "mean() → sum() / len(logs)"
         ),
         "one number is asked for: take the mean": ".mean() →",
         FROM_MODEL: f"{REAL} → logits.argmax(-1) != nmt.PAD",
@@ -176,7 +176,7 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
             f"{REAL} → ({REAL}) & (tgt_out != nmt.EOS)",
         ],
         "this is the first sentence alone: all of the batch counts": (
-            "return → said, tgt_out = said[:1], tgt_out[:1]\n    return"
+            "return → logs, tgt_out = logs[:1], tgt_out[:1]\n    return"
         ),
         "padding is what you keep: real positions are tgt_out != nmt.PAD": [
             "!= → ==",
@@ -196,7 +196,7 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         ),
         "`gather` keeps its axis, (B, T, 1): drop it, [:, :, 0], before you multiply": (
             f"{PICKED} → log_p.gather(-1, tgt_out[:, :, None])",
-            f"{MEAN} → (said * ({REAL})).sum() / ({REAL}).sum()",
+            f"{MEAN} → (logs * ({REAL})).sum() / ({REAL}).sum()",
         ),
         "the shift is done already: logits and tgt_out belong together as they are": (
             "F.cross_entropy(logits[:, :-1].mT, tgt_out[:, 1:], ignore_index=0)"
@@ -204,12 +204,18 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         "the right token counts, not the one that the model finds most likely": (
             f"{PICKED} → log_p.amax(-1)"
         ),
-        "the sign: a loss is positive": "-said → said",
-        "the logarithm is missing, and the sign": ("log_softmax → softmax", "-s → s"),
+        "the sign: a loss is positive": "-logs → logs",
+        "the logarithm is missing, and the sign": (
+            "log_softmax → softmax",
+            "-logs → logs",
+        ),
         "the logarithm is missing": "log_softmax → softmax",
-        "surprise is −log p, not 1 − p": ("log_softmax → softmax", "-said → 1 - said"),
+        "surprise is −log p, not 1 − p": (
+            "log_softmax → softmax",
+            "-logs → 1 - logs",
+        ),
         "the mean of the logarithms, not the logarithm of the mean": (
-            f"{MEAN} → said.exp()[{REAL}].mean().log()"
+            f"{MEAN} → logs.exp()[{REAL}].mean().log()"
         ),
         "this is the perplexity, exp(L); L itself is asked for": (
             f"-{MEAN} → (-{MEAN}).exp()"
@@ -243,8 +249,8 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
 )
 def my_loss(logits, tgt_out):
     log_p = logits.log_softmax(-1)  # (B, T, V)
-    said = log_p.gather(-1, tgt_out[:, :, None])[:, :, 0]  # (B, T)
-    return -said[tgt_out != nmt.PAD].mean()
+    logs = log_p.gather(-1, tgt_out[:, :, None])[:, :, 0]  # (B, T)
+    return -logs[tgt_out != nmt.PAD].mean()
 
 
 M, V = "0.9 * m + 0.1 * g", "0.98 * v + 0.02 * g**2"
@@ -256,10 +262,10 @@ def _updates(answer, gradients, rate):
     """The weights, from 0, after an update for each row of gradients."""
     theta = m = v = torch.zeros(gradients.size(1))
     for step, g in enumerate(gradients, start=1):
-        found = answer(theta.clone(), g.clone(), m.clone(), v.clone(), step, rate)
-        if not (isinstance(found, tuple | list) and len(found) == 3) or unfilled(found):
-            return found
-        theta, m, v = map(torch.as_tensor, found)
+        new = answer(theta.clone(), g.clone(), m.clone(), v.clone(), step, rate)
+        if not (isinstance(new, tuple | list) and len(new) == 3) or unfilled(new):
+            return new
+        theta, m, v = map(torch.as_tensor, new)
     return theta
 
 

@@ -8,9 +8,9 @@ from ..exercise.exercise import exercise
 
 
 def _on_copies(answer, output, reference, n):
-    mine, theirs = list(output), list(reference)
-    share = answer(mine, theirs, n)
-    if (mine, theirs) != (output, reference):
+    words, other_words = list(output), list(reference)
+    share = answer(words, other_words, n)
+    if (words, other_words) != (output, reference):
         raise ValueError("your function changes its lists: work on a copy, words[:]")
     return share
 
@@ -23,22 +23,26 @@ def _share(count, cut=_grams):
     """The share of what ``count`` finds, for other n-grams or another count."""
 
     def my_precision(output, reference, n):
-        mine, theirs = Counter(cut(output, n)), Counter(cut(reference, n))
-        found = sum(count(mine[gram], theirs[gram]) for gram in mine if theirs[gram])
-        return found / (len(output) - n + 1)
+        in_output, in_reference = Counter(cut(output, n)), Counter(cut(reference, n))
+        matches = sum(
+            count(in_output[gram], in_reference[gram])
+            for gram in in_output
+            if in_reference[gram]
+        )
+        return matches / (len(output) - n + 1)
 
     return my_precision
 
 
 def _used_up(output, reference, n):
-    """The words of a found n-gram are gone for others."""
-    left, found = list(reference), 0
+    """The words of a matches n-gram are gone for others."""
+    left, matches = list(reference), 0
     for gram in _grams(output, n):
         at = [i for i in range(len(left)) if tuple(left[i : i + n]) == gram]
         if at:
             left[at[0] : at[0] + n] = [None] * n
-            found += 1
-    return found / (len(output) - n + 1)
+            matches += 1
+    return matches / (len(output) - n + 1)
 
 
 def _case(output, reference, n):
@@ -110,10 +114,10 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
             f"{USED} → pass",
         ),
         "an n-gram counts as often as in the reference, not just once": _share(
-            lambda mine, theirs: 1
+            lambda in_output, in_reference: 1
         ),
         "look up the output's n-grams in the reference, not the other way round": (
-            _share(lambda mine, theirs: theirs)
+            _share(lambda in_output, in_reference: in_reference)
         ),
         "percent; return a fraction from 0 to 1": f"{TOTAL} → 100 * found / total",
         "n-grams overlap: what was used for one may still be part of another": _used_up,

@@ -23,7 +23,7 @@ def main() -> None:
             **lab.train_students(trained, corpus),
             config.train.max_steps: trained,
         }
-        scores = [nmt.evaluate(one, corpus.valid).bleu for one in models.values()]
+        scores = [nmt.evaluate(model, corpus.valid).bleu for model in models.values()]
         rows.append([seed, *(f"{score:.1f}" for score in scores)])
         print(*rows[-1], flush=True)
     benchmark.write_table(

@@ -19,8 +19,8 @@ def _dented():
 
 
 def _halves(table):
-    one, other = table.chunk(2, dim=1)
-    return int(((one**2 + other**2 - 1).abs() > 0.001).any(0).sum())
+    first, second = table.chunk(2, dim=1)
+    return int(((first**2 + second**2 - 1).abs() > 0.001).any(0).sum())
 
 
 @exercise(
@@ -213,8 +213,8 @@ def _named(model, rate):
 
 def _asked(answer, model, rate):
     """An empty list is as good as False; the rate is an object of its own."""
-    found = answer(model, rate * 1.0)
-    return False if isinstance(found, list) and not found else found
+    answered = answer(model, rate * 1.0)
+    return False if isinstance(answered, list) and not answered else answered
 
 
 @exercise(

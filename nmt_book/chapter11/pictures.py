@@ -18,7 +18,7 @@ LEFT = f'style="{ALIGN}"'
 
 
 class Defect(NamedTuple):
-    what: str
+    title: str
     lines: dict[str, str]  # who → the article's own line, or lines, between |
     measured: str
 
@@ -65,12 +65,12 @@ def show_defects() -> Html:
     for verdict, defects in DEFECTS.items():
         edge = f'style="border-left: 6px solid {HARM[verdict]}; {ALIGN}"'
         harm = f"<td {edge}>{SIGNS[verdict]} {verdict}</td>"
-        for defect, lines, measured in defects:
-            what = f"<th {LEFT}>{escape(defect)}</th>"
-            rows += f"<tr>{harm}{what}<td {LEFT}>{escape(measured)}</td></tr>"
+        for title, lines, measured in defects:
+            heading = f"<th {LEFT}>{escape(title)}</th>"
+            rows += f"<tr>{harm}{heading}<td {LEFT}>{escape(measured)}</td></tr>"
             rows += f'<tr><td colspan="3" {edge}>{_quoted(lines)}</td></tr>'
-    titles = "harm", "what", "measured"
-    head = "".join(f"<th {LEFT}>{title}</th>" for title in titles)
+    columns = "harm", "what", "measured"
+    head = "".join(f"<th {LEFT}>{column}</th>" for column in columns)
     return Html(f'<table class="defects"><tr>{head}</tr>{rows}</table>')
 
 

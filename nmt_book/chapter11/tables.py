@@ -116,8 +116,13 @@ class Experiments:
                 optimizer, partial(mean_loss, model), islice(cycle(batches), n)
             )
             ends.append(statistics.mean([loss.item() for loss in losses][-10:]))
-        right, theirs = ends
-        yield "ten times C's rate", f"six layers: loss after {n} updates", right, theirs
+        right, ten_times = ends
+        yield (
+            "ten times C's rate",
+            f"six layers: loss after {n} updates",
+            right,
+            ten_times,
+        )
 
     def toy(self) -> Iterator[Row]:
         """E's two sentences at E's size: right without dropout, and in 30 draws."""

@@ -21,13 +21,13 @@ def _once(sources, targets):
 
 def _in_passing(sources, targets):
     """The group of an earlier pair; what links two groups comes too late."""
-    by_source, by_target, found = {}, {}, []
+    by_source, by_target, groups = {}, {}, []
     for i, (source, target) in enumerate(zip(sources, targets)):
         group = by_source.get(source, by_target.get(target, i))
         by_source.setdefault(source, group)
         by_target.setdefault(target, group)
-        found.append(group)
-    return found
+        groups.append(group)
+    return groups
 
 
 def _forest(by_side):

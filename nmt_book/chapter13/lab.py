@@ -7,6 +7,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -155,8 +156,8 @@ def several_runs(
 
 def best_of(runs: Mapping[str, Sequence[nmt.Run]]) -> nmt.Run:
     """The run with the lowest validation loss."""
-    every = [run for some in runs.values() for run in some]
-    return min(every, key=lambda run: min(row["valid_loss"] for row in run.history))
+    all_runs = chain.from_iterable(runs.values())
+    return min(all_runs, key=lambda run: min(row["valid_loss"] for row in run.history))
 
 
 def path_of(file: Path) -> str:

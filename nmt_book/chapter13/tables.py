@@ -262,10 +262,10 @@ def planted(lines: list[tuple[str, str]]) -> list[str]:
     )
     report, right = Report(), set(lines)
     kept = clean(mend(dirty, report), report)
-    found = sum(pair in right for pair in kept)
+    n_right = sum(pair in right for pair in kept)
     before = sum(pair in right for pair in dirty) / n
     lost = len({*filter(all, whole)} - set(kept)) / len(whole)
-    shares = before, found / max(1, len(kept)), lost
+    shares = before, n_right / max(1, len(kept)), lost
     return [f"{100 * share:.1f} %" for share in shares]
 
 

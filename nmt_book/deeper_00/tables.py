@@ -176,18 +176,18 @@ def error_rate(translator: nmt.Translator, corpus: nmt.Corpus) -> float:
 def writing() -> None:
     torch.manual_seed(0)
     sizes = 184, 255  # the vocabularies of tiny
-    one: Any = MODELS["one vector"](*sizes).eval()
+    one_vector: Any = MODELS["one vector"](*sizes).eval()
     transformer: Any = MODELS["Transformer"](*sizes).eval()
     src, token = torch.randint(4, sizes[0], (1, 12)), torch.full((1, 1), 4)
     mask = nmt.padding_mask(src)  # (1, 1, 1, S)
-    state = one.encode(src)  # (1, 1, H)
+    state = one_vector.encode(src)  # (1, 1, H)
     memory = transformer.encode(src, mask)  # (1, S, D)
     caches = transformer.decoder.make_caches(memory)
 
     def recurrent() -> None:
         nonlocal state
-        x, state = one.decoder(one.tgt_embedding(token), state)
-        one.output(x)
+        x, state = one_vector.decoder(one_vector.tgt_embedding(token), state)
+        one_vector.output(x)
 
     def cached() -> None:
         transformer.output(transformer.decode(token, memory, mask, caches=caches))
@@ -203,7 +203,7 @@ def writing() -> None:
         rows.append([name, *(f"{1e6 * median:.0f}" for median in medians)])
     benchmark.write_table(
         "recurrent_writing",
-        "What writing one more word takes, in µs",
+        "What writing one_vector more word takes, in µs",
         f"model | {' | '.join(f'words {low} to {high}' for low, high in steps)}",
         rows,
         "One sentence, greedy, the median, CPU time on one thread; a source of 12 "

@@ -16,9 +16,9 @@ def attend(mask):
     """Attention with this mask, (S, D) to (S, D)."""
 
     def attention(x):
-        one = x[None, None]
+        batch = x[None, None]
         rows = mask if mask is None else mask[None]  # (1, S)
-        return F.scaled_dot_product_attention(one, one, one, rows)[0, 0]
+        return F.scaled_dot_product_attention(batch, batch, batch, rows)[0, 0]
 
     return attention
 
@@ -63,10 +63,10 @@ class Changed(RuntimeError):
 
 def _on_a_copy(mask_works, attend, x, hidden):
     before = x.clone()
-    found = mask_works(attend, x, hidden)
+    works = mask_works(attend, x, hidden)
     if not x.equal(before):
         raise Changed("x itself is changed, and others may need it: x.clone()")
-    return found
+    return works
 
 
 ON_PAD, ON_WORDS = "x + noise * pad", "x + noise * ~pad"

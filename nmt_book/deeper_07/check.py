@@ -36,8 +36,8 @@ def next_word(ids):
     return lambda src, tgt_in: F.one_hot(ids[: len(src)], 9).float()
 
 
-def on_pairs(found):
-    return tuple(map(float, found)) if isinstance(found, tuple | list) else found
+def on_pairs(numbers):
+    return tuple(map(float, numbers)) if isinstance(numbers, tuple | list) else numbers
 
 
 @exercise(
@@ -115,7 +115,7 @@ def reads_source(model, batch):
     hints=(
         "The word that a model says has the largest logit. Compare it with each of two "
         "tensors, where `tgt_out` is no padding.",
-        "`(said == batch.tgt_in)[real].float().mean()` is the second fraction.",
+        "`(likeliest == batch.tgt_in)[real].float().mean()` is the second fraction.",
     ),
     says="next word, own input",
     difficulty=2,
@@ -125,7 +125,7 @@ def reads_source(model, batch):
     call=lambda answer, model, batch: on_pairs(answer(model, batch)),
 )
 def what_it_says(model, batch):
-    said = model(batch.src, batch.tgt_in).argmax(-1)  # (B, T)
+    likeliest = model(batch.src, batch.tgt_in).argmax(-1)  # (B, T)
     real = batch.tgt_out != nmt.PAD  # (B, T)
     pair = (batch.tgt_out, batch.tgt_in)
-    return tuple(float((said == ids)[real].float().mean()) for ids in pair)
+    return tuple(float((likeliest == ids)[real].float().mean()) for ids in pair)

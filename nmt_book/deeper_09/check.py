@@ -8,8 +8,8 @@ from ..exercise.exercise import exercise, unfilled
 
 def _and_what_is_left(patch, x, other, at):
     """The result, and the two activations as they are afterwards."""
-    found = patch(x, other, at)
-    return found if unfilled(found) else (found, x, other)
+    patched = patch(x, other, at)
+    return patched if unfilled(patched) else (patched, x, other)
 
 
 def _swapped(x, other, at):

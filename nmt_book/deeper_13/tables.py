@@ -95,7 +95,7 @@ def scores(result: nmt.Evaluation, test: Sequence[nmt.Pair]) -> list[float]:
         [translation.text for translation in result.translations],
         [p.tgt for p in test],
     )
-    n, n_references = (len(" ".join(some).split()) for some in texts)
+    n, n_references = (len(" ".join(side).split()) for side in texts)
     return [result.bleu, result.chrf, 100 * n / n_references]
 
 

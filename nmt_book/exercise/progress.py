@@ -61,7 +61,7 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
     known = {"math": math, "torch": torch, "F": F, "nn": torch.nn, "nmt": nmt}
     record = recall()
     texts = checked_functions(record)
-    made, yours, unused = dict[str, Any](), list[str](), list[str]()
+    made, solved, unused = dict[str, Any](), list[str](), list[str]()
     for exercise in selection:
         name, text = exercise.name, texts.get(exercise.part)
         if text:
@@ -70,18 +70,18 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
                 function = names[ast.parse(text).body[-1].name]  # type: ignore
                 if (why := exercise.verdict(function)).startswith("right"):
                     made[name] = function
-                    yours.append(name)
+                    solved.append(name)
                     continue
             except Exception as error:  # her own code
                 why = f"{type(error).__name__}: {error}"
             unused.append(f"{name}: {' '.join(why.split())}")
         elif f"{exercise.module}.{name}" in record.solved:
             unused.append(f"{name}: solved, but not kept: run its cells again")
-        earlier = {one.name: one.right for one in exercise.uses}
+        earlier = {part.name: part.right for part in exercise.uses}
         exec(exercise.source, names := {**known, **earlier, **made})
         made[name] = names[name]
-    n_printed = len(selection) - len(yours)
-    print(f"yours: {', '.join(yours) or 'none yet'}; printed answers: {n_printed}")
+    n_printed = len(selection) - len(solved)
+    print(f"yours: {', '.join(solved) or 'none yet'}; printed answers: {n_printed}")
     for line in unused:
         print(f"  {line}")
     return made

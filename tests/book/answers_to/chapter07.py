@@ -48,7 +48,7 @@ WRONG = {
         lambda tgt: (tgt[:, :4], tgt[:, 1:5]),
     ],
     "my_loss": [
-        made(chapter07.my_loss, "tgt_out != nmt.PAD → tgt_out.bool() & (said > -9)"),
+        made(chapter07.my_loss, "tgt_out != nmt.PAD → tgt_out.bool() & (logs > -9)"),
     ],
     "my_adam": [
         adam("1e-9 → 1e-3"),

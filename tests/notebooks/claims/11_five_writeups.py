@@ -37,8 +37,8 @@ def late(runs: list[list[float]]) -> float:
 def test_verdicts_of_28_defects_in_30_rows(chapter: Any) -> None:
     counts = {verdict: len(defects) for verdict, defects in DEFECTS.items()}
     assert counts == {"fatal": 4, "some": 6, "open": 5, "dormant": 11, "none": 4}
-    whats = [defect.what for defects in DEFECTS.values() for defect in defects]
-    assert sum("positions" in what and "table" in what for what in whats) == 3
+    titles = [defect.title for defects in DEFECTS.values() for defect in defects]
+    assert sum("positions" in title and "table" in title for title in titles) == 3
     assert set(DEFECTS["some"][0].lines) == set("ABCDE"), "no score: all five"
 
 
