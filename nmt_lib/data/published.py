@@ -9,30 +9,25 @@ a list of (source, target).
 
 from __future__ import annotations
 
-import gzip
 import os
 import socket
-import zlib
+from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ..errors import CorpusError, one_line
+from .files import LONE, moses_files, read_pairs
 
 Splits = dict[str, list[tuple[str, str]]]  # split → pairs
-# The files of each published corpus: split → name, where {lang} is the language.
+# The files of each published corpus: split → name without its language.
 FILES = {
-    "multi30k": {
-        "train": "train.{lang}",
-        "valid": "val.{lang}",
-        "test": "test_2016_flickr.{lang}",
-    },
+    "multi30k": {"train": "train", "valid": "val", "test": "test_2016_flickr"},
     "multi30k-tok": {
-        "train": "train.lc.norm.tok.{lang}",
-        "valid": "val.lc.norm.tok.{lang}",
-        "test": "test_2016_flickr.lc.norm.tok.{lang}",
+        "train": "train.lc.norm.tok",
+        "valid": "val.lc.norm.tok",
+        "test": "test_2016_flickr.lc.norm.tok",
     },
 }
 
@@ -60,54 +55,38 @@ def _europarl_name(src: str, tgt: str) -> str:
             f"europarl pairs every language with English, so {src}→{tgt} is not "
             "published"
         )
-    return f"europarl-v7.{tgt if src == 'en' else src}-en.{{lang}}"
+    return f"europarl-v7.{tgt if src == 'en' else src}-en"
 
 
 def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> Splits:
-    """Pairs of line n of one file and line n of another; ``files`` names them by split.
+    """Pairs of line n of one file and line n of another.
+
+    Args:
+        folder: where the files are.
+        files: split → the name of both, without the language that it ends in.
+        langs: of source and target.
 
     Raises:
-        CorpusError: a missing file, unequal line counts, not UTF-8.
+        CorpusError: a missing file, unequal line counts; others as in ``read_pairs``.
     """
     splits = {}
     for split, name in files.items():
-        src, tgt = (_file(folder / name.format(lang=lang)) for lang in langs)
-        sources, targets = _stripped_lines(src), _stripped_lines(tgt)
-        if len(sources) != len(targets):
+        path, lost = folder / name, Counter[str]()
+        if not moses_files(path, langs):
             raise CorpusError(
-                f"{src} has {len(sources)} lines but {tgt} has {len(targets)}: line n "
-                "of one must translate line n of the other"
+                f"no files {path}.{langs[0]} and {path}.{langs[1]} (nor as .gz): put "
+                "the corpus there, or set NMT_DATA to its folder"
             )
-        splits[split] = list(zip(sources, targets, strict=True))
+        pairs = [
+            (src.strip(), tgt.strip()) for src, tgt in read_pairs(path, *langs, lost)
+        ]
+        if lone := lost[LONE]:
+            raise CorpusError(
+                f"{path}: one file has {len(pairs)} lines, the other "
+                f"{len(pairs) - lone}: line n of one must translate line n of the other"
+            )
+        splits[split] = pairs
     return splits
-
-
-def _file(path: Path) -> Path:
-    for file in (path, path.with_name(path.name + ".gz")):
-        if file.is_file():
-            return file
-    raise CorpusError(
-        f"no file {path} (nor {path.name}.gz): put the corpus there, or set NMT_DATA "
-        "to its folder"
-    )
-
-
-def _stripped_lines(path: Path) -> list[str]:
-    """The stripped lines of a file; only line feeds end one."""
-    lines: list[str] = []
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rb") as file:
-            for line in file:
-                lines.append(line.decode().strip().removeprefix("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path}, line {len(lines) + 1}: not UTF-8 ({error.reason}); convert the "
-            "file to UTF-8"
-        ) from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"cannot read {path}: {error}") from None
-    return lines
 
 
 def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits, str]:
