@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from ..errors import CorpusError, one_line
+from ..errors import CorpusError, one_line, warn
 from .files import LONE, moses_files, read_pairs
 
 Splits = dict[str, list[tuple[str, str]]]  # split → pairs
@@ -80,11 +80,13 @@ def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> S
         pairs = [
             (src.strip(), tgt.strip()) for src, tgt in read_pairs(path, *langs, lost)
         ]
-        if lone := lost[LONE]:
+        if lone := lost.pop(LONE, 0):
             raise CorpusError(
                 f"{path}: one file has {len(pairs)} lines, the other "
                 f"{len(pairs) - lone}: line n of one must translate line n of the other"
             )
+        for reason, n in lost.items():
+            warn(f"{path}: left out {n}: {reason}")
         splits[split] = pairs
     return splits
 

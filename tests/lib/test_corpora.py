@@ -50,6 +50,11 @@ def test_files_are_read_plain_or_packed(tmp_path: Path) -> None:
             load(tmp_path)
 
 
+def test_lines_that_name_columns_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="train: left out 1: lines that name columns"):
+        assert load(write(tmp_path, "de\na\n", "en\nx\n")).train == [nmt.Pair("a", "x")]
+
+
 def test_a_missing_file_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
