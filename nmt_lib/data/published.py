@@ -10,12 +10,9 @@ a list of (source, target).
 from __future__ import annotations
 
 import os
-import socket
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
 from ..errors import CorpusError, one_line, warn
 from .files import LONE, moses_files, read_pairs
@@ -95,6 +92,7 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
     """A corpus of the hub, downloaded once and then read from the cache."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
+    from huggingface_hub.utils import get_session
 
     if name == "multi30k-tok":
         raise CorpusError(
@@ -111,8 +109,8 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
         "needs no download"
     )
     try:
-        if not HF_HUB_OFFLINE:
-            _check_network(ENDPOINT)
+        if not HF_HUB_OFFLINE:  # at once: ``datasets`` would retry for half a minute
+            get_session().head(ENDPOINT, timeout=5)
         tables = {
             split: datasets.load_dataset(hub_name, config, split=hub_split)
             for split, hub_split in names.items()
@@ -143,11 +141,3 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
             )
         splits[split] = [(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
-
-
-def _check_network(url: str) -> None:
-    """Raises OSError within seconds; ``datasets`` would retry for half a minute."""
-    parts = urlsplit(url)
-    if not getproxies().get(parts.scheme):  # a proxy is left to ``datasets``
-        port = parts.port or (80 if parts.scheme == "http" else 443)
-        socket.create_connection((parts.hostname, port), timeout=3).close()
