@@ -225,8 +225,8 @@ def test_without_network_one_sentence_says_what_to_do(
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://localhost:1")
     monkeypatch.setattr(datasets, "load_dataset", None)  # it would retry for long
     message = (
-        r"cannot read bentrevett/multi30k from http://localhost:1 \(.*refused.*\). Connect to "
-        "the network, set HF_HUB_OFFLINE=1 .*, set NMT_DATA .*'tiny'"
+        r"cannot read bentrevett/multi30k from http://localhost:1 \(.*refused.*\). "
+        "Connect to the network, set HF_HUB_OFFLINE=1 .*, set NMT_DATA .*'tiny'"
     )
     with pytest.raises(nmt.CorpusError, match=message):
         nmt.load_corpus(data("multi30k"))
