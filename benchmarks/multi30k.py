@@ -68,10 +68,10 @@ def load_set(data: DataConfig, name: str, corpus: str | None = None) -> list[nmt
     if name not in LATER:
         data = data.model_copy(update={"corpus": corpus})
         return list(getattr(nmt.load_corpus(data), name))
-    file = FILES[corpus]["test"].replace("test_2016_flickr", LATER[name])
+    stem = FILES[corpus]["test"].replace("test_2016_flickr", LATER[name])
     folder = Path(os.environ["NMT_DATA"]) / corpus
     sides = data.src_lang, data.tgt_lang
-    pairs = from_files(folder, {name: file}, sides)[name]
+    pairs = from_files(folder, {name: stem}, sides)[name]
     return [nmt.Pair(*texts) for texts in pairs]
 
 

@@ -4,6 +4,7 @@
 import { PAD, SOS } from "./tokenizers.js";
 import { softmax } from "./train_ops.js";
 import { PARTS, sinusoids, tokensOf } from "./transformer.js";
+import { largest } from "./translator.js";
 
 /** The numbers behind one word that is read and one that is written.
  *
@@ -25,6 +26,7 @@ export function look(translator, { sourceIds, ids, place, step, layer, head }, c
     model.watch = null;
   }
   const p = softmax(logits.slice());
+  logits[PAD] = logits[SOS] = -Infinity; // no translation holds them
   const at = (stack) => Math.min(layer, model.depths[stack] - 1);
   const attended = (kind, row) => {
     const [stack, part] = PARTS[kind], i = at(stack);
@@ -44,7 +46,7 @@ export function look(translator, { sourceIds, ids, place, step, layer, head }, c
     decoder: attended("decoder", step),
     cross: attended("cross", step),
     decoderFed: fed("decoder", step),
-    output: best(logits, 8).map((id) =>
+    output: largest(logits, 8).map((id) =>
       ({ id, token: tgtTokenizer.tokens[id], logit: logits[id], p: p[id] })),
   };
 }
@@ -71,10 +73,4 @@ function embedded({ weights, factor }, name, id, at) {
   const vector = data.slice(id * D, (id + 1) * D).map((value) => value * factor);
   const position = sinusoids(at, 1, D);
   return { vector, position, sum: vector.map((x, i) => x + position[i]), factor };
-}
-
-/** The ids of the n largest logits that may be written, the largest first. */
-function best(logits, n) {
-  const ids = [...logits.keys()].filter((id) => id !== PAD && id !== SOS);
-  return ids.sort((a, b) => logits[b] - logits[a]).slice(0, n);
 }

@@ -1,7 +1,7 @@
 // The live page: the whole machine as one picture. Each station is a button, and it
 // unfolds into its numbers for one word of this sentence, which page_look.js computes.
 
-import { button, html, sayAll } from "./kit.js";
+import { button, html, sayAll, signed } from "./kit.js";
 import { percent, subword, table } from "./page_parts.js";
 import { questionOf } from "./page_state.js";
 
@@ -119,7 +119,7 @@ export function makeMachine(page) {
 
 const N = 8; // numbers of a vector that are shown
 
-const digits = (x) => x.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
+const digits = (x) => signed(x).replace("−0.00", "0.00");
 
 /** The first numbers of a vector as coloured cells: blue is positive, grey negative. */
 const cells = (vector) => [...vector].slice(0, N).map((x) => html("td", {

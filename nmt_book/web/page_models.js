@@ -52,8 +52,7 @@ export function makeModels(models, answers, worker, changed) {
     const parts = performance.getEntriesByType("resource").map(({ name }) => name);
     const own = parts.filter((part) =>
       part.startsWith(location.origin) && !part.endsWith(url));
-    await Promise.all([location.pathname, ...own].map((one) =>
-      store.add(one).catch(() => {})));
+    await Promise.allSettled([location.pathname, ...own].map((one) => store.add(one)));
   }
 
   /** Opens a file of the reader's own, and gives its model; throws if it cannot. */

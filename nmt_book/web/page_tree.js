@@ -19,9 +19,11 @@ export function makeTree(page) {
   const alphas = choice({ label: "length penalty α", values, texts });
   part.beams.append(beams.element);
   part.alphas.append(alphas.element);
+  let trace = []; // up to the step in which the best translation was finished
 
   function draw() {
-    const { ids, beam, trace: all } = page.shown.now, trace = traceOf();
+    const { ids, beam, trace: all } = page.shown.now;
+    trace = all.filter(({ step }) => step <= ids.length + 1);
     const further = all.at(-1)?.step - ids.length - 1;
     beams.set(state.beam);
     alphas.set(state.alpha);
@@ -61,15 +63,8 @@ export function makeTree(page) {
         page.change({ prefix: [...prefix, id].flat(), step: prefix.length });
   }
 
-  /** The candidates, up to the step in which the best translation was finished. */
-  function traceOf() {
-    const { ids, trace } = page.shown.now;
-    return trace.filter(({ step }) => step <= ids.length + 1);
-  }
-
   function drawNumbers() {
     if (!treeAsTable.open) return;
-    const trace = traceOf();
     const words = Object.fromEntries(trace.map(({ id, token }) => [id, token]));
     const text = (prefix) => prefix.map((id) => words[id]).join("")
       .replaceAll("▁", " ").trim() || "<sos>";

@@ -2,6 +2,9 @@
 
 import { button, html, onArrows, reach, say, svg } from "./kit.js";
 
+export const textAt = ([x, y], text, anchor = "middle") =>
+  svg("text", { x, y, "text-anchor": anchor }, text);
+
 /** Lines over steps. `draw({lines, rules, end, top})`: `lines` are {points, name}, each
  * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`;
  * `mark` writes at a height. */
@@ -11,8 +14,6 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
   const body = svg("g");
   const picture = { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" };
   const element = svg("svg", { ...picture, "aria-label": label }, body);
-  const text = (content, [x, y], anchor = "start") =>
-    svg("text", { x, y, "text-anchor": anchor }, content);
 
   function draw({ lines, rules = [], end, top, summary }) {
     const atX = (value) => left + (right - left) * value / end;
@@ -21,18 +22,19 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
       `${i ? "L" : "M"}${atX(px).toFixed(1)} ${atY(py).toFixed(1)}`).join("");
     const marks = Array.from({ length: top + 1 }, (_, value) => [
       svg("path.line", { d: `M${left} ${atY(value)}H${right}` }),
-      text(mark(value), [left - 6, atY(value) + 4], "end"),
+      textAt([left - 6, atY(value) + 4], mark(value), "end"),
     ]).flat();
     const ends = [0, 1 / 3, 2 / 3, 1].map((part) => Math.round(end * part));
     const anchors = ["start", "middle", "middle", "end"];
     const steps = ends.map((value, i) =>
-      text(`${value}`, [atX(value), low + 16], anchors[i]));
+      textAt([atX(value), low + 16], `${value}`, anchors[i]));
     const drawn = lines.map(({ points, name }) =>
       svg("path", { class: `curve ${name}`, d: path(points) }));
     const across = rules.map(([value, says]) => svg("g.rule",
       svg("path", { d: `M${left} ${atY(value)}H${right}` }),
-      text(says, [right, atY(value) - 5], "end")));
-    const names = [text(y, [left + 4, high + 10]), text(x, [right, low + 28], "end")];
+      textAt([right, atY(value) - 5], says, "end")));
+    const names =
+      [textAt([left + 4, high + 10], y, "start"), textAt([right, low + 28], x, "end")];
     body.replaceChildren(...marks, ...steps, ...names, ...across, ...drawn);
     if (summary) element.setAttribute("aria-label", `${label}: ${summary}`);
   }

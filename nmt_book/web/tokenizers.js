@@ -169,18 +169,19 @@ class WordTokenizer {
   }
 }
 
+const HYPHEN = /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu;
 // Where a word is cut, and what is written without a space before, after or around it.
 const LANGUAGES = {
   en: {
     cut: /(?=n['’]t$)|(?=['’](?!t$)\p{L}+$)|(-)/u,
     before: / ([.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$))/gi,
-    after: /([([“]) /g, hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
+    after: /([([“]) /g, hyphen: HYPHEN,
   },
   de: { cut: /$^/, before: / ([.,!?;:)\]…“”])/g, after: /([([„]) /g, hyphen: /$^/ },
   fr: {
     cut: /(?<=['’])/u, before: / ([.,)\]…”]|-[\p{L}\p{N}_])/gu,
     after: /([([“]|[\p{L}\p{N}_]['’](?= [\p{L}\p{N}_])) /gu,
-    hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
+    hyphen: HYPHEN,
   },
 };
 

@@ -141,7 +141,7 @@ function stack(steps, kind) {
 }
 
 /** The indices of the n largest numbers, the largest first. */
-function largest(numbers, n) {
+export function largest(numbers, n) {
   const best = [];
   for (let i = 0; i < numbers.length; i++) {
     if (best.length === n && numbers[i] <= numbers[best[n - 1]]) continue;

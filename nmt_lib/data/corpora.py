@@ -102,7 +102,7 @@ def _find_splits(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         return splits, "two sentences written in nmt_lib/data/corpora.py"
     path = Path(os.path.expanduser(name))
     if name not in NAMES and os.path.isdir(path):
-        files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
+        files = {split: split for split in ("train", "valid", "test")}
         texts, provenance = from_files(path, files, langs), f"files in {name}"
     elif name in NAMES:
         # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.

@@ -163,7 +163,7 @@ def _pairs(
 ) -> Pairs:
     """The pairs of two Moses files, or of one file by its extension."""
     if len(parts) == 2:
-        sources, targets = map(_lines, parts.values())
+        sources, targets = (_lines(parts[name], f" of {name}") for name in parts)
         return _moses(sources, targets, lost)
     [(name, chunks)] = parts.items()
     kind = Path(name.lower().removesuffix(".gz")).suffix
@@ -244,7 +244,7 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
     )
 
 
-def _lines(chunks: Iterator[bytes]) -> Lines:
+def _lines(chunks: Iterator[bytes], where: str = "") -> Lines:
     """Lines of UTF-8, or of UTF-16 with a mark. Only line feeds end them, or carriage
     returns in a file that begins without a line feed."""
     head = next(chunks, b"")
@@ -264,7 +264,7 @@ def _lines(chunks: Iterator[bytes]) -> Lines:
     except UnicodeDecodeError as error:
         n += 1 + error.object[: error.start].count(b"\n")
         raise CorpusError(
-            f"not UTF-8 ({error.reason}) in line {n}: save it as UTF-8"
+            f"not UTF-8 ({error.reason}) in line {n}{where}: save it as UTF-8"
         ) from None
     if rest or too_long:
         yield None if too_long else rest

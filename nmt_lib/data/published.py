@@ -9,30 +9,22 @@ a list of (source, target).
 
 from __future__ import annotations
 
-import gzip
 import os
-import socket
-import zlib
+from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import getproxies
 
-from ..errors import CorpusError, one_line
+from ..errors import CorpusError, one_line, warn
+from .files import LONE, moses_files, read_pairs
 
 Splits = dict[str, list[tuple[str, str]]]  # split → pairs
-# The files of each published corpus: split → name, where {lang} is the language.
+# The files of each published corpus: split → name without its language.
 FILES = {
-    "multi30k": {
-        "train": "train.{lang}",
-        "valid": "val.{lang}",
-        "test": "test_2016_flickr.{lang}",
-    },
+    "multi30k": {"train": "train", "valid": "val", "test": "test_2016_flickr"},
     "multi30k-tok": {
-        "train": "train.lc.norm.tok.{lang}",
-        "valid": "val.lc.norm.tok.{lang}",
-        "test": "test_2016_flickr.lc.norm.tok.{lang}",
+        "train": "train.lc.norm.tok",
+        "valid": "val.lc.norm.tok",
+        "test": "test_2016_flickr.lc.norm.tok",
     },
 }
 
@@ -60,60 +52,47 @@ def _europarl_name(src: str, tgt: str) -> str:
             f"europarl pairs every language with English, so {src}→{tgt} is not "
             "published"
         )
-    return f"europarl-v7.{tgt if src == 'en' else src}-en.{{lang}}"
+    return f"europarl-v7.{tgt if src == 'en' else src}-en"
 
 
 def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> Splits:
-    """Pairs of line n of one file and line n of another; ``files`` names them by split.
+    """Pairs of line n of one file and line n of another.
+
+    Args:
+        folder: where the files are.
+        files: split → the name of both, without the language that it ends in.
+        langs: of source and target.
 
     Raises:
-        CorpusError: a missing file, unequal line counts, not UTF-8.
+        CorpusError: a missing file, unequal line counts; others as in ``read_pairs``.
     """
     splits = {}
     for split, name in files.items():
-        src, tgt = (_file(folder / name.format(lang=lang)) for lang in langs)
-        sources, targets = _stripped_lines(src), _stripped_lines(tgt)
-        if len(sources) != len(targets):
+        path, lost = folder / name, Counter[str]()
+        if not moses_files(path, langs):
             raise CorpusError(
-                f"{src} has {len(sources)} lines but {tgt} has {len(targets)}: line n "
-                "of one must translate line n of the other"
+                f"no files {path}.{langs[0]} and {path}.{langs[1]} (nor as .gz): put "
+                "the corpus there, or set NMT_DATA to its folder"
             )
-        splits[split] = list(zip(sources, targets, strict=True))
+        pairs = [
+            (src.strip(), tgt.strip()) for src, tgt in read_pairs(path, *langs, lost)
+        ]
+        if lone := lost.pop(LONE, 0):
+            raise CorpusError(
+                f"{path}: one file has {len(pairs)} lines, the other "
+                f"{len(pairs) - lone}: line n of one must translate line n of the other"
+            )
+        for reason, n in lost.items():
+            warn(f"{path}: left out {n}: {reason}")
+        splits[split] = pairs
     return splits
-
-
-def _file(path: Path) -> Path:
-    for file in (path, path.with_name(path.name + ".gz")):
-        if file.is_file():
-            return file
-    raise CorpusError(
-        f"no file {path} (nor {path.name}.gz): put the corpus there, or set NMT_DATA "
-        "to its folder"
-    )
-
-
-def _stripped_lines(path: Path) -> list[str]:
-    """The stripped lines of a file; only line feeds end one."""
-    lines: list[str] = []
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opened(path, "rb") as file:
-            for line in file:
-                lines.append(line.decode().strip().removeprefix("\ufeff"))
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{path}, line {len(lines) + 1}: not UTF-8 ({error.reason}); convert the "
-            "file to UTF-8"
-        ) from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"cannot read {path}: {error}") from None
-    return lines
 
 
 def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits, str]:
     """A corpus of the hub, downloaded once and then read from the cache."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
+    from huggingface_hub.utils import get_session
 
     if name == "multi30k-tok":
         raise CorpusError(
@@ -130,8 +109,8 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
         "needs no download"
     )
     try:
-        if not HF_HUB_OFFLINE:
-            _check_network(ENDPOINT)
+        if not HF_HUB_OFFLINE:  # at once: ``datasets`` would retry for half a minute
+            get_session().head(ENDPOINT, timeout=5)
         tables = {
             split: datasets.load_dataset(hub_name, config, split=hub_split)
             for split, hub_split in names.items()
@@ -162,11 +141,3 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
             )
         splits[split] = [(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
-
-
-def _check_network(url: str) -> None:
-    """Raises OSError within seconds; ``datasets`` would retry for half a minute."""
-    parts = urlsplit(url)
-    if not getproxies().get(parts.scheme):  # a proxy is left to ``datasets``
-        port = parts.port or (80 if parts.scheme == "http" else 443)
-        socket.create_connection((parts.hostname, port), timeout=3).close()

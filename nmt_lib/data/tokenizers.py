@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 from ..config import SPACY, DataConfig
 from ..errors import CorpusError
@@ -33,19 +33,17 @@ from .tokens import (
 )
 
 
-class Tokenizer:
+class Tokenizer(Protocol):
     """The interface of a tokenizer; two implementations follow."""
 
     fold: Callable[[str], str] = str  # applied to a text before anything else
-    sos = True  # whether ``<sos>`` comes before a text; see data.src_specials
+    sos: bool = True  # whether ``<sos>`` comes before a text; see data.src_specials
 
     def __len__(self) -> int:
         """The size of the vocabulary."""
-        raise NotImplementedError
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text, without special ones."""
-        raise NotImplementedError
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
         """The ids of a text, between ``<sos>`` and ``<eos>`` if these are asked for.
@@ -57,19 +55,15 @@ class Tokenizer:
 
     def ids(self, text: str) -> list[int]:
         """The ids of a text, without special tokens."""
-        raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; ``<pad>``, ``<sos>`` and ``<eos>`` are left out."""
-        raise NotImplementedError
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         """The tokens of ids, special ones included."""
-        raise NotImplementedError
 
     def dumps(self) -> str:
         """The tokenizer as JSON, which ``load_tokenizer`` reads."""
-        raise NotImplementedError
 
 
 Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target

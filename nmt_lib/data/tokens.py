@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 
@@ -80,36 +80,24 @@ def _require_string(token: str) -> str:
     return token
 
 
-def vocab(
-    ordered_dict: Mapping[str, int],
-    min_freq: int = 1,
-    specials: Iterable[str] | None = None,
-) -> Vocab:
-    """A vocabulary from tokens with their counts, in the order of the mapping.
-
-    Args:
-        ordered_dict: token → count.
-        min_freq: rarer tokens are left out.
-        specials: tokens that come first, whatever their count.
-    """
-    special = list(specials or ())
-    frequent = [
-        token
-        for token, count in ordered_dict.items()
-        if count >= min_freq and token not in special
-    ]
-    return Vocab(special + frequent)
-
-
 def build_vocab_from_iterator(
     iterator: Iterable[Iterable[str]],
     min_freq: int = 1,
     specials: Iterable[str] | None = None,
 ) -> Vocab:
-    """A vocabulary from lists of tokens, one list per sentence; see ``vocab``."""
+    """A vocabulary from lists of tokens: frequent tokens first, equals by code point.
+
+    Args:
+        iterator: one list per sentence.
+        min_freq: rarer tokens are left out.
+        specials: tokens that come first, whatever their count.
+    """
     counts = Counter(token for tokens in iterator for token in tokens)
+    first = list(specials or ())
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return vocab(dict(ordered), min_freq, specials)
+    return Vocab(
+        first + [t for t, count in ordered if count >= min_freq and t not in first]
+    )
 
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3

@@ -18,7 +18,7 @@ from ..data.corpora import Contrast
 from ..data.pairs import Pair, references_by_source
 from ..data.tokens import PAD
 from ..errors import CorpusError, ShapeError
-from ..training.loss import evaluation_mode, validation_loss
+from ..training.loss import evaluation_mode
 from .search import check_number
 from .translator import Translation, Translator
 
@@ -109,10 +109,9 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
     """
     if not pairs:
         raise CorpusError("nothing to evaluate: the list of pairs is empty")
-    examples, plan = _plan(translator, pairs, batch_tokens=8192)
-    batches = [make_batch(examples, rows) for rows in plan]
-    loss = validation_loss(translator.model, batches)
-    check_number(loss)
+    encode = translator.tgt_tokenizer.encode
+    n_tokens = sum(len(encode(pair.tgt, sos=False)) for pair in pairs)  # with <eos>
+    loss = -sum(sentence_log_probs(translator, pairs)) / n_tokens
     return math.exp(min(700.0, loss))
 
 
@@ -132,8 +131,12 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
         One number for each pair, in the same order; 0 means that the model is certain.
     """
     model, log_probs = translator.model, [0.0] * len(pairs)
-    examples, plan = _plan(translator, pairs, batch_tokens=2048)
-    for rows in plan:
+    empty = translator.src_tokenizer.encode("")  # special tokens only
+    sources = [translator.encode(pair.src) or empty for pair in pairs]
+    targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
+    examples: list[Example] = list(zip(sources, targets, strict=True))
+    lengths = example_lengths(examples)
+    for rows in token_batches(lengths, batch_tokens=2048, seed=0, alone=True):
         batch = make_batch(examples, rows).to(model.output.weight.device)
         with evaluation_mode(model):
             logits = model(batch.src, batch.tgt_in)  # (B, T, V)
@@ -165,18 +168,6 @@ def contrastive_accuracy(
         for side in ("right", "wrong")
     )
     return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
-
-
-def _plan(
-    translator: Translator, pairs: Sequence[Pair], batch_tokens: int
-) -> tuple[list[Example], list[list[int]]]:
-    """The ids of all pairs, and the indices that share a batch."""
-    empty = translator.src_tokenizer.encode("")  # special tokens only
-    sources = [translator.encode(pair.src) or empty for pair in pairs]
-    targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
-    examples: list[Example] = list(zip(sources, targets, strict=True))
-    lengths = example_lengths(examples)
-    return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
 
 def alignment_error_rate(

@@ -6,14 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from nmt_lib.data import tokens
-from nmt_lib.data.tokens import Vocab, vocab
+from nmt_lib.data.tokens import Vocab
 from tests.lib import torchtext_ids
 from tests.lib.small import tiny_corpus
-
-
-def test_counts_in_a_given_order_keep_that_order() -> None:
-    words = vocab({"x": 1, "y": 3, "z": 2}, min_freq=2, specials=["<unk>"])
-    assert words.get_itos() == ["<unk>", "y", "z"]
 
 
 def test_an_unknown_token_is_an_error_until_a_default_index_is_set() -> None:

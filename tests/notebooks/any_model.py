@@ -34,8 +34,8 @@ def write_corpus(folder: Path) -> None:
         corpus = nmt.load_corpus(config.data)
         for split, name in FILES["multi30k"].items():
             pairs = getattr(corpus, split)
-            triples[name.format(lang="en")] = [pair.src for pair in pairs]
-            triples[name.format(lang=lang)] = [pair.tgt for pair in pairs]
+            triples[f"{name}.en"] = [pair.src for pair in pairs]
+            triples[f"{name}.{lang}"] = [pair.tgt for pair in pairs]
     for name, lines in triples.items():
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 

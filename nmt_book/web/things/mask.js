@@ -40,7 +40,7 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
     },
   });
   const all = (text, made) => button(text, () => {
-    mask = made.map((row) => [...row]);
+    mask = made;
     show();
   });
 

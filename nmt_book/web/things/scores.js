@@ -1,7 +1,7 @@
 // Q Kᵀ in two dimensions (paper, equation 1): drag a query among the keys.
 
 import { drag, html, panel, range, slider, softmax, sum, svg } from "../kit.js";
-import { bars, board } from "../pictures.js";
+import { bars, board, textAt } from "../pictures.js";
 
 const dot = (a, b) => sum(a.map((one, i) => one * b[i]));
 
@@ -24,20 +24,18 @@ const within = (value) => Math.round(10 * Math.min(FAR, Math.max(-FAR, value))) 
 function plane(words, K, features, onMove) {
   const half = SIZE / 2, scale = 2 * FAR + 1;
   const at = ([x, y]) => [x, -y].map((one) => half + one * SIZE / scale);
-  const text = (says, [x, y], anchor = "middle") =>
-    svg("text", { x, y, "text-anchor": anchor }, says);
   const keys = K.map((key, s) => {
     const [cx, cy] = at(key);
     const mark = svg("circle.key", { cx, cy, r: 6 });
-    return [mark, text(words[s], [cx, cy - 9])];
+    return [mark, textAt([cx, cy - 9], words[s])];
   });
   const arrow = svg("path.hand");
   const tip = svg("circle", { r: 8, fill: "var(--right)" });
   const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
     class: "plane" },
   svg("path.axis", { d: `M0 ${half}H${SIZE}M${half} 0V${SIZE}` }),
-  text(features[0], [SIZE - 2, half + 14], "end"),
-  text(features[1], [half + 4, 10], "start"), arrow, tip, ...keys.flat());
+  textAt([SIZE - 2, half + 14], features[0], "end"),
+  textAt([half + 4, 10], features[1], "start"), arrow, tip, ...keys.flat());
   drag(picture, ({ x, y }) =>
     onMove([(x - 0.5) * scale, (0.5 - y) * scale].map(within)));
   function show(query, name) {
