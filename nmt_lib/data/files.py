@@ -353,7 +353,7 @@ def _table(
         raise CorpusError("it is empty")
     sep, texts = sep or max(",;\t", key=head.count), chain([head], texts)
     rows = _quoted(texts, sep, lost) if quoted else (t.split(sep, 100) for t in texts)
-    titles = next(rows, [])
+    titles, named = next(rows, []), False
     where = find_columns(tuple(titles), langs)
     columns += [titles[i] for i in where]
     if len(where) < 2:
@@ -363,15 +363,15 @@ def _table(
         named = words[0] and not words[-1]
         if quoted or (named and (where or len(titles) > 2)):
             raise _unnamed(titles, langs)
-        if named:
-            lost[TITLES] += 1
         sample = enumerate(zip(*first[named:], strict=False))
         where = [i for i, cell in sample if not all(map(str.isdecimal, cell))][:2]
         where = where if len(where) == 2 else [0, 1]
         columns[:] = [str(i + 1) for i in where]
-        rows = chain(first[named:], rows)
+        rows = chain(first, rows)
     for cells in rows:
-        if len(cells) > max(where):
+        if named and cells == titles:  # where two files were put together, again
+            lost[f"{TITLES}: {one_line(' | '.join(cells), 60)}"] += 1
+        elif len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:
             few = any(map(str.strip, cells))
@@ -384,6 +384,7 @@ def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list
     """The rows of CSV."""
     lines = (text + "\n" for text in texts)
     rows, n_read = csv.reader(lines, delimiter=sep, strict=True), 0
+    example = ""
     while True:
         try:
             cells = next(rows)
@@ -394,8 +395,10 @@ def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list
             n_read = rows.line_num
             continue
         n, n_read = rows.line_num - n_read, rows.line_num
-        if n > 1:
-            lost["lines of cells that run over several lines"] += n
+        # What could be a row may follow a quotation mark that was never closed.
+        if any(sep in line for cell in cells for line in cell.split("\n")[1:]):
+            example = example or one_line(cells, 60)
+            lost[f"lines that may be part of one cell, as in {example}"] += n
         else:
             yield cells
 
