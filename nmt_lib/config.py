@@ -26,6 +26,7 @@ LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
 NAMED_KEYS = {"data.src_lang", "data.tgt_lang", "train.seed"}  # see ``load_config``
 SPACY = {"en", "de", "fr"}  # languages whose words are split and joined by rules
+SUBWORDS = {"unigram", "bpe"}  # of ``data.tokenizer``
 Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
 Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
@@ -350,6 +351,8 @@ def parse_overrides(text: str | list[str]) -> dict[str, Any]:
                 "train.max_steps=200"
             )
         overrides[key] = _yaml(value, f"override {_short(key)}")
+        if isinstance(text := overrides[key], str) and value.lstrip().startswith(text):
+            overrides[key] = value.strip()  # with what follows " #", as in a path
     return overrides
 
 

@@ -118,5 +118,15 @@ def keep(translator: nmt.Translator, *stubs: tuple[Exercise, Any]) -> None:
     own = [exercise.name for exercise, used in stubs if used is not exercise.right]
     if not own:
         return print("nothing in it was yours, so it is not kept")
-    translator.save(runs_folder() / "by-hand")
+    if (folder := runs_folder() / "by-hand").exists():
+        valid = nmt.load_corpus(translator.config.data).valid[:100]
+        new, old = (
+            nmt.perplexity(x, valid) for x in (translator, nmt.Translator.load(folder))
+        )
+        if new > old:
+            return print(
+                f"not kept: your run by-hand has a perplexity of {old:.1f}, this one "
+                f"{new:.1f}; to keep this one, move {folder} away"
+            )
+    translator.save(folder)
     print(f"kept as by-hand, trained with your {', '.join(own)}")

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from nmt_lib.data.tokens import UNK
+from nmt_lib.errors import check_kind
 from nmt_lib.translate.heatmap import KINDS
 from nmt_lib.translate.translator import Translator
 
@@ -73,6 +74,7 @@ def explore(
     Raises:
         ValueError: a model of more than about six million weights.
     """
+    check_kind(translator, Translator)
     data = translator.config.data
     texts = [texts] if isinstance(texts, str) else texts
     sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]

@@ -26,7 +26,7 @@ from typing import Any
 
 import polib
 
-from ..errors import CorpusError, one_line, printable
+from ..errors import CorpusError, one_line, printable, warn
 from .languages import NAMES, find_language
 from .xml_units import read_units
 
@@ -175,6 +175,10 @@ def _pairs(
         return read_units(chunks, langs, lost)
     if kind == ".po":
         entries = _po(_lines(chunks), lost)
+        other = langs[langs[0].startswith("en")]
+        header = one_line(entries.metadata.get("Language", ""), 40)
+        if header and not find_language(other, (header.replace("@", "-"),)):
+            warn(f"{name}: its header says that it is {header}, not {other}")
         if langs[1].startswith("en"):
             return ((b, a) for a, b in messages(entries, lost))
         if langs[0].startswith("en"):
@@ -488,11 +492,10 @@ def messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
             yield entry.msgid_plural, forms[-1]
 
 
-def _po(lines: Lines, lost: Counter[str]) -> Iterable[Any]:
+def _po(lines: Lines, lost: Counter[str]) -> Any:
     """The messages of a PO file, but its header."""
     # polib ends lines at other characters, too, and joins comments slowly.
     texts = [" ".join(line.splitlines()).strip() for line in _within(lines, lost)]
-    entries: Iterable[Any] = polib.pofile(
+    return polib.pofile(
         "\n".join("" if re.match("#(?![,~])", text) else text for text in texts)
     )
-    return entries

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,24 @@ class Pair:
     src: str
     tgt: str
     alignment: tuple[tuple[int, int], ...] = ()
+
+
+def as_pairs(pairs: Iterable[Any]) -> list[Pair]:
+    """Pairs, also from (source, target) as ``read_pairs`` yields them.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    result = list(pairs)
+    for i, pair in enumerate(result):
+        match pair:
+            case Pair():
+                pass
+            case [str(src), str(tgt)]:
+                result[i] = Pair(src, tgt)
+            case _:
+                raise TypeError(f"pair number {i} must be two texts, not {pair!r:.80}")
+    return result
 
 
 def references_by_source(pairs: Iterable[Pair]) -> dict[str, list[str]]:

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from ..data.batches import Example, example_lengths, make_batch, token_batches
 from ..data.corpora import Contrast
-from ..data.pairs import Pair, references_by_source
+from ..data.pairs import Pair, as_pairs, references_by_source
 from ..data.tokens import PAD
-from ..errors import CorpusError, ShapeError
+from ..errors import CorpusError, ShapeError, check_kind
 from ..training.loss import evaluation_mode, validation_loss
 from .search import check_number
 from .translator import Translation, Translator
@@ -54,7 +54,7 @@ def evaluate(
 
     Args:
         translator: the model to evaluate.
-        pairs: sources with their reference translations.
+        pairs: sources with their reference translations, also as plain tuples.
         beam_size: default: the config's.
         tokenize: sacrebleu's tokeniser; default: the one for the target language
             (``bleu_tokenizer``); ``"none"`` for text that is already tokenised.
@@ -64,7 +64,9 @@ def evaluate(
     """
     from sacrebleu.metrics import BLEU, CHRF
 
+    check_kind(translator, Translator)
     tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
+    pairs = as_pairs(pairs)
     surprise = perplexity(translator, pairs)
     references = references_by_source(pairs)
     sources = list(references)
@@ -172,6 +174,7 @@ def _plan(
 ) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and the indices that share a batch."""
     empty = translator.src_tokenizer.encode("")  # special tokens only
+    pairs = as_pairs(pairs)
     sources = [translator.encode(pair.src) or empty for pair in pairs]
     targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
     examples: list[Example] = list(zip(sources, targets, strict=True))

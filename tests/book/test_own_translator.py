@@ -21,6 +21,7 @@ from nmt_book.yours.try_it import load_cached
 from nmt_lib.errors import CheckpointError
 from tests.book.answers_to import chapter07
 from tests.book.conftest import Said
+from tests.lib.small import small_translator
 
 OTHER: dict[str, Any] = chapter07.RIGHT  # other right answers
 ELEVEN = eleven()
@@ -130,15 +131,24 @@ def test_an_update_by_hand_is_that_of_pytorch(update: Any) -> None:
 def test_what_a_reader_trains_is_kept_for_chapter_08(
     said: Said,
 ) -> None:
-    translator = load_cached("multi30k-en-de")
+    first, second = (small_translator(seed) for seed in (0, 1))
+    pairs = nmt.load_corpus(first.config.data).valid
+    worse, better = sorted((first, second), key=lambda x: -nmt.perplexity(x, pairs))
     stubs = (check.my_shift, check.my_shift.right), (check.my_loss, check.my_loss.right)
-    lab.keep(translator, *stubs)
+    lab.keep(worse, *stubs)
     assert "is not kept" in said()
     with pytest.raises(CheckpointError):
         nmt.Translator.load("by-hand")
-    lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
-    assert "your my_shift" in said()
-    assert nmt.Translator.load("by-hand")("A dog.").text == translator("A dog.").text
+    own = check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])
+    for translator, kept, words in (
+        (worse, worse, "your my_shift"),
+        (better, better, "your my_shift"),
+        (worse, better, "not kept: your run by-hand has a perplexity of"),
+    ):
+        lab.keep(translator, own)
+        assert words in said()
+        loaded = nmt.Translator.load("by-hand")
+        assert nmt.perplexity(loaded, pairs) == nmt.perplexity(kept, pairs)
 
 
 def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(

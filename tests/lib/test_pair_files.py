@@ -449,7 +449,7 @@ def expected(name: str, content: bytes) -> int:
     encoding = "utf-16" if name.startswith("excel") else "utf-8"
     lines = content.decode(encoding, "replace").split("\n")
     header = name.endswith(".csv") or name.startswith("named")
-    sep = {"a.csv": ",", "semicolons.csv": ";"}.get(name, "")  # else it is part of a row
+    sep = {"a.csv": ",", "semicolons.csv": ";"}.get(name, "")  # in each row
     return sum(sep in line for line in lines if line.strip("\r\ufeff")) - header
 
 

@@ -264,7 +264,7 @@ train.schedule=cosine | - | train.max_steps=16 | max_steps=12, not 16
  - | other pairs | train.max_steps=16 | on other pairs.*data\.corpus
  - | other version | - | another version of nmt_lib
  - | cut off | train.max_steps=16 | 0012.* is damaged
- - | only checkpoints | model.d_ff=32 | model.d_ff=24, not 32.*delete
+ - | only checkpoints | model.d_ff=32 | model.d_ff=24, not 32.*move
  - | translator | - | a saved translator.*Translator\.load
 train.select=average | best | - | is a checkpoint, not the final
  - | checkpoint | train.max_steps=16 | is a checkpoint, not the final
@@ -279,8 +279,9 @@ def test_another_run_in_the_same_folder_is_refused_by_key(
     run = train(options := options.strip("-"))
     change(run, what)
     before = {path: path.read_bytes() for path in run.path.rglob("*.safetensors")}
-    with pytest.raises(nmt.CheckpointError, match=message):
+    with pytest.raises(nmt.CheckpointError, match=message) as refused:
         train(f"{options} {then.strip('-')}")
+    assert "delete" not in str(refused.value)  # what took her hours to train
     assert all(path.read_bytes() == content for path, content in before.items())
 
 

@@ -56,6 +56,17 @@ def test_a_run_begins_with_the_weights_of_another_for_its_own_subwords(
     torch.testing.assert_close(found, ours, atol=1e-3, rtol=0)
 
 
+def test_the_subwords_of_the_other_model_are_kept_for_another_corpus(
+    first: Path,
+) -> None:
+    file = first / "moved.safetensors"
+    config = config_of(first, "new", f"train.init_from={file} data.corpus=other.tsv")
+    found, _ = transfer.start_from_model(config, [nmt.Pair("x y", "z")])
+    assert [one.dumps() for one in found] == [
+        one.dumps() for one in load(file).tokenizers
+    ]
+
+
 def test_a_subword_gets_its_vector_or_the_mean_of_its_parts() -> None:
     data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
     old, new = (
