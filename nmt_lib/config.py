@@ -350,9 +350,9 @@ def parse_overrides(text: str | list[str]) -> dict[str, Any]:
                 f"override {_short(key)} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        overrides[key] = _yaml(value, f"override {_short(key)}")
-        if isinstance(text := overrides[key], str) and value.lstrip().startswith(text):
-            overrides[key] = value.strip()  # with what follows " #", as in a path
+        read = _yaml(value, f"override {_short(key)}")
+        is_plain = isinstance(read, str) and read and value.lstrip().startswith(read)
+        overrides[key] = value.strip() if is_plain else read  # " #" may be in a path
     return overrides
 
 

@@ -125,6 +125,32 @@ def test_a_wrong_choice_is_named(
         nmt.plot_attention(translation, **options)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        nmt.plot_attention,
+        book.view_attention,
+        book.explore,
+        book.progress,
+        book.play,
+        book.machine,
+        lambda text: nmt.evaluate(text, []),
+        lambda text: book.MyTransformer(text, {}),
+        lambda text: book.try_it([text], attention=print),
+        lambda text: small_translator().encode([text]),
+        lambda text: book.plot_lines({}),
+    ],
+)
+def test_a_thing_of_another_kind_is_named_in_one_sentence(
+    call: Any,
+) -> None:
+    for thing in ("A", 99):
+        words = "is needed here, not|there is no|no chapter|nothing to draw"
+        with pytest.raises((TypeError, ValueError), match=words) as error:
+            call(thing)
+        assert "\n" not in str(error.value) and len(str(error.value)) < 200
+
+
 def test_gold_links_frame_column_source_and_row_target(
     translation: nmt.Translation,
 ) -> None:
@@ -410,5 +436,6 @@ def test_the_machine_has_each_part_that_a_chapter_lights(number: str) -> None:
     sizes = re.findall(r"font(?:-size)?: (\d+)px", svg)
     assert min(map(int, sizes)) >= 11 and "@" not in svg.replace("@media", "")
     shown = machine(number).data
+    assert machine(int(number)).data == shown  # type: ignore[arg-type]
     data = re.findall('src="data:image/svg.xml;base64,(.*?)"', shown)[0]
     assert LIGHT["encoder"] in b64decode(data).decode() and "alt=" in shown

@@ -45,6 +45,16 @@ def test_bleu_and_chrf_are_those_of_sacrebleu_with_a_signature() -> None:
     assert "tok:none" in evaluate(translator, PAIRS, tokenize="none").bleu_signature
 
 
+def test_plain_tuples_are_pairs_and_what_is_none_is_named() -> None:
+    translator = small_translator()
+    assert evaluate(translator, [(p.src, p.tgt) for p in PAIRS]) == evaluate(
+        translator, PAIRS
+    )
+    for wrong in (["du"], [("du", None)], ["ab"]):
+        with pytest.raises(TypeError, match="pair number 0 must be two texts, not"):
+            perplexity(translator, wrong)
+
+
 BY_CHARACTER = 100 * (9 / 10 * 7 / 9 * 5 / 8 * 3 / 7) ** 0.25
 
 

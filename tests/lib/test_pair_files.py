@@ -241,6 +241,17 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
         read(tmp_path / "a.po", "de", "pl")
 
 
+@pytest.mark.parametrize("asked", ["pl", "pl-PL", "cy"])
+def test_the_header_of_a_catalogue_names_its_language(
+    asked: str, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    named = catalogue(PAIRS).replace(b"Content", b'Language: pl_PL\\n"\n"Content', 1)
+    (tmp_path / "a.po").write_bytes(named)
+    assert read(tmp_path / "a.po", asked, "en")[0] == [(b, a) for a, b in PAIRS]
+    said = ["a.po: its header says that it is pl_PL, not cy"] * (asked == "cy")
+    assert [str(warning.message) for warning in recwarn] == said
+
+
 FUZZY = '#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n'  # a flag on a line of its own
 LONG = "x" * (pair_files.LONGEST + 1)
 COUNTED = {  # content → pairs that are read, and what is lost

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -339,7 +340,9 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
 )
 def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> None:
     few = "train.max_steps=3 train.validate_every=1 train.warmup=1 train.lr=0.01"
-    run = train(f"{few} {options}")
+    fewer = pytest.warns(UserWarning, match="=40: the text has [1-3]. only")
+    with fewer if "vocab_size" in options else nullcontext():
+        run = train(f"{few} {options}")
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
     assert isinstance(run.translator("ich sehe ein haus").text, str)
 
