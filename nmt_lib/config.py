@@ -397,7 +397,10 @@ def validate_section(section: type[S], values: dict[str, Any], where: str) -> S:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {_short(key)}{did_you_mean(key, choices)}")
+                hint = did_you_mean(key, choices)
+                if key in choices:  # in YAML, where it must be two
+                    hint = " in one line: put it below its section"
+                unknown.append(f"unknown key {_short(key)}{hint}")
             elif e["type"] == "value_error":
                 problems.append(e["msg"].removeprefix("Value error, "))
             else:

@@ -48,8 +48,8 @@ def printable(text: object) -> str:
 def check_kind(thing: object, kind: type) -> None:
     """Raises a TypeError, in one sentence, for a thing of another kind."""
     if not isinstance(thing, kind):
-        what = one_line(repr(thing), 80)
-        raise TypeError(f"a {kind.__name__} is needed here, not {what}")
+        given = type(thing).__name__
+        raise TypeError(f"a {kind.__name__} is needed here, not a {given}")
 
 
 def warn(message: str) -> None:

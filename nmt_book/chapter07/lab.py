@@ -120,13 +120,11 @@ def keep(translator: nmt.Translator, *stubs: tuple[Exercise, Any]) -> None:
         return print("nothing in it was yours, so it is not kept")
     if (folder := runs_folder() / "by-hand").exists():
         valid = nmt.load_corpus(translator.config.data).valid[:100]
-        new, old = (
-            nmt.perplexity(x, valid) for x in (translator, nmt.Translator.load(folder))
-        )
-        if new > old:
+        old = nmt.perplexity(nmt.Translator.load(folder), valid)
+        if (new := nmt.perplexity(translator, valid)) > old:
             return print(
-                f"not kept: your run by-hand has a perplexity of {old:.1f}, this one "
-                f"{new:.1f}; to keep this one, move {folder} away"
+                f"not kept: the perplexity of yours in {folder} is {old:.1f}, and here "
+                f"{new:.1f}; to keep this one, move that away"
             )
     translator.save(folder)
     print(f"kept as by-hand, trained with your {', '.join(own)}")

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import BaseModel
 
 from nmt_lib.errors import CheckpointError
@@ -134,7 +134,7 @@ def locked(path: Path) -> AbstractContextManager[object]:
     global patience
     try:
         return FileLock(path).acquire(patience)
-    except Timeout:
+    except TimeoutError:
         patience = 0.0
         raise
 

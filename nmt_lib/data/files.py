@@ -19,7 +19,6 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from typing import Any
 import polib
 
 from ..errors import CorpusError, one_line, printable, warn
-from .languages import NAMES, find_language
+from .languages import find_language
 from .xml_units import read_units
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -35,7 +34,6 @@ PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read wh
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
 LONE = "lines without a partner"  # at the end of the longer Moses file
-TITLES = "lines that name columns"
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
 EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po")
@@ -120,8 +118,6 @@ def read_pairs(
                 longest = max(map(len, texts))
                 if longest > LONGEST:
                     lost[TOO_LONG] += 1
-                elif longest < 30 and names_columns(texts, langs):
-                    lost[TITLES] += 1
                 else:
                     yield texts
     except CorpusError as error:
@@ -176,8 +172,8 @@ def _pairs(
     if kind == ".po":
         entries = _po(_lines(chunks), lost)
         other = langs[langs[0].startswith("en")]
-        header = one_line(entries.metadata.get("Language", ""), 40)
-        if header and not find_language(other, (header.replace("@", "-"),)):
+        header = one_line(entries.metadata.get("Language") or other, 40)
+        if not find_language(other, (header.replace("@", "-"),)):
             warn(f"{name}: its header says that it is {header}, not {other}")
         if langs[1].startswith("en"):
             return ((b, a) for a, b in messages(entries, lost))
@@ -306,27 +302,6 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
     return where
 
 
-def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
-    """Whether a pair is a line of names, as where two files were put together."""
-    if not texts[0].casefold().lstrip(" '\"").startswith(_starts(langs)):
-        return False  # at once, for the sake of long lists of words
-    where = [
-        find_language(lang, texts, *names)
-        for lang, names in zip(langs, SIDES, strict=True)
-    ]
-    if where == [[1], [0]]:
-        raise CorpusError("its columns change places where a line names them again")
-    return where == [[0], [1]]
-
-
-@lru_cache
-def _starts(langs: tuple[str, str]) -> tuple[str, ...]:
-    """How a name of either column may begin."""
-    codes = [lang[:2].casefold() for lang in langs]
-    names = [name for code in codes for name in NAMES.get(code, ())]
-    return (*codes, *names, *chain(*SIDES))
-
-
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
     names = one_line(", ".join(titles), 100) or "unreadable"
     return CorpusError(
@@ -357,10 +332,11 @@ def _table(
         raise CorpusError("it is empty")
     sep, texts = sep or max(",;\t", key=head.count), chain([head], texts)
     rows = _quoted(texts, sep, lost) if quoted else (t.split(sep, 100) for t in texts)
-    titles, named = next(rows, []), False
+    titles = next(rows, [])
     where = find_columns(tuple(titles), langs)
     columns += [titles[i] for i in where]
-    if len(where) < 2:
+    known = named = len(where) == 2
+    if not known:
         # Names are words without spaces, unlike all of the next line.
         first = [titles, *islice(rows, 1)]
         words = [all(re.fullmatch(r"[^\W\d][\w-]*", c) for c in row) for row in first]
@@ -374,7 +350,9 @@ def _table(
         rows = chain(first, rows)
     for cells in rows:
         if named and cells == titles:  # where two files were put together, again
-            lost[f"{TITLES}: {one_line(' | '.join(cells), 60)}"] += 1
+            lost[f"lines that name columns: {one_line(' | '.join(cells), 60)}"] += 1
+        elif known and {*cells} == {*titles}:
+            raise CorpusError("its columns change places where a line names them again")
         elif len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:

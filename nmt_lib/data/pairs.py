@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import check_kind
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -25,15 +27,9 @@ def as_pairs(pairs: Iterable[Any]) -> list[Pair]:
     Raises:
         TypeError: something else is among them.
     """
-    result = list(pairs)
-    for i, pair in enumerate(result):
-        match pair:
-            case Pair():
-                pass
-            case [str(src), str(tgt)]:
-                result[i] = Pair(src, tgt)
-            case _:
-                raise TypeError(f"pair number {i} must be two texts, not {pair!r:.80}")
+    result = [Pair(*p) if isinstance(p, tuple | list) else p for p in pairs]
+    for pair in result:
+        check_kind(pair, Pair)
     return result
 
 

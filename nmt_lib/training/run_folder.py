@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import torch
-from filelock import FileLock, Timeout
+from filelock import FileLock
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 from torch import distributed
@@ -146,7 +146,7 @@ class RunFolder:
             if self.writes:
                 try:
                     file_lock.acquire(2)
-                except Timeout:
+                except TimeoutError:
                     warn(f"waiting for whoever else trains in {self.path}")
                     file_lock.acquire()
                 for folder in (self.path, self.path / "checkpoints"):

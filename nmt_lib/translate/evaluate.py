@@ -44,7 +44,7 @@ class Evaluation:
 
 def evaluate(
     translator: Translator,
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pair | tuple[str, str]],
     beam_size: int | None = None,
     tokenize: str | None = None,
 ) -> Evaluation:

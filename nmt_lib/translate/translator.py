@@ -16,7 +16,7 @@ from ..config import Config, DecodeConfig, update_decode
 from ..data.batches import fill_batches, pad_batch
 from ..data.tokenizers import Tokenizer
 from ..data.tokens import EOS, SOS, UNK
-from ..errors import ShapeError, check_kind, warn
+from ..errors import CheckpointError, ShapeError, check_kind, warn
 from ..model.transformer import Attention, Transformer
 from ..training import model_file
 from ..training.loss import evaluation_mode
@@ -134,12 +134,14 @@ class Translator:
             half: weights in fp16, half the size; ``load`` converts them back to fp32.
 
         Raises:
-            CheckpointError: the file cannot be written, or the weights are not those of
-                a Transformer of this config.
+            CheckpointError: the file cannot be written, or is that of a run; or the
+                weights are not those of a Transformer of this config.
         """
         file = Path(os.path.expanduser(path))
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
+        if file.is_file() and model_file.load(file).state:
+            raise CheckpointError(f"{file} is of a training run: save to another file")
         content = self.content()
         content.build_model("cpu")  # as ``load`` will
         if half:

@@ -383,8 +383,6 @@ def test_who_waited_for_a_lock_in_vain_does_not_wait_again(
     with FileLock(place / ".exercises.json.lock"):
         remember(solved="chapter04.attention")
     assert said().startswith("not kept: ") and saved.patience == 0
-    remember(solved="chapter04.attention")
-    assert recall().solved == ["chapter04.attention"]
 
 
 def test_two_kernels_keep_what_both_solve() -> None:

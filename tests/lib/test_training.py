@@ -247,6 +247,9 @@ def change(run: nmt.Run, what: str) -> None:
         assert newest is not None and newest.state["step"] == 12
         last.write_bytes(last.read_bytes()[:-1])
     elif what == "translator":
+        with pytest.raises(nmt.CheckpointError, match="is of a training run: save to"):
+            run.translator.save(run.path)
+        final.unlink()
         run.translator.save(run.path)
     elif what in ("best", "checkpoint"):
         shutil.copy(run.path / "best.safetensors" if what == "best" else last, final)
