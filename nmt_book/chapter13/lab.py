@@ -6,8 +6,7 @@ import random
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -117,25 +116,22 @@ def correlations(
     return result
 
 
-@contextmanager
-def counted_before() -> Iterator[None]:
-    """No warning counts the pairs that are left out: the page has done so."""
+def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:
+    """A run of its own, in the config's folder; it resumes if it was cut off.
+
+    The pairs that are left out were counted before: no warning repeats it.
+    """
+    folder = Path(config.run_dir)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"\d+ of \d+ pairs of ")
-        yield
+        return nmt.train(config, name=name, run_dir=str(folder / name), **changes)
 
 
-@counted_before()
-def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:
-    """A run of its own, in the config's folder; it resumes if it was cut off."""
-    folder = Path(config.run_dir)
-    return nmt.train(config, name=name, run_dir=str(folder / name), **changes)
-
-
-@counted_before()
 def split_of(config: nmt.Config) -> nmt.Corpus:
-    """The corpus of a config."""
-    return nmt.load_corpus(config.data)
+    """The corpus of a config, without the warning that counts what is left out."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"\d+ of \d+ pairs of ")
+        return nmt.load_corpus(config.data)
 
 
 def several_runs(
