@@ -133,6 +133,7 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
+    print(f"the first: {pairs[0].src}  |  {pairs[0].tgt}")  # or the names of columns?
     parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
     for name, part in parts if options.out else []:
         for side, lang in zip(("src", "tgt"), langs, strict=True):

@@ -26,6 +26,7 @@ LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
 NAMED_KEYS = {"data.src_lang", "data.tgt_lang", "train.seed"}  # see ``load_config``
 SPACY = {"en", "de", "fr"}  # languages whose words are split and joined by rules
+SUBWORDS = {"unigram", "bpe"}  # of ``data.tokenizer``
 Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
 Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
@@ -349,7 +350,9 @@ def parse_overrides(text: str | list[str]) -> dict[str, Any]:
                 f"override {_short(key)} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        overrides[key] = _yaml(value, f"override {_short(key)}")
+        read = _yaml(value, f"override {_short(key)}")
+        is_plain = isinstance(read, str) and read and value.lstrip().startswith(read)
+        overrides[key] = value.strip() if is_plain else read  # " #" may be in a path
     return overrides
 
 
@@ -394,7 +397,10 @@ def validate_section(section: type[S], values: dict[str, Any], where: str) -> S:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {_short(key)}{did_you_mean(key, choices)}")
+                hint = did_you_mean(key, choices)
+                if key in choices:  # in YAML, where it must be two
+                    hint = " in one line: put it below its section"
+                unknown.append(f"unknown key {_short(key)}{hint}")
             elif e["type"] == "value_error":
                 problems.append(e["msg"].removeprefix("Value error, "))
             else:

@@ -45,6 +45,13 @@ def printable(text: object) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
+def check_kind(thing: object, kind: type) -> None:
+    """Raises a TypeError, in one sentence, for a thing of another kind."""
+    if not isinstance(thing, kind):
+        given = type(thing).__name__
+        raise TypeError(f"a {kind.__name__} is needed here, not a {given}")
+
+
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
     modules = (f.f_globals.get("__name__", "") for f, _ in walk_stack(currentframe()))

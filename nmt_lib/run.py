@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .config import Config, load_config
+from .config import SUBWORDS, Config, load_config
 from .data.corpora import load_corpus
 from .data.tokenizers import Tokenizers, build_tokenizers
 from .errors import warn
@@ -79,11 +79,11 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
     config, device = load_config(config, **overrides), default_device()
     folder = RunFolder(config, writes=rank == 0)
     if saved := folder.final_model():
-        corpus_path = Path(config.data.corpus).expanduser()
-        trained = (folder.path / "model.safetensors").stat().st_mtime
+        corpus_path, trained = Path(config.data.corpus).expanduser(), folder.path
+        finished = (trained / "model.safetensors").stat().st_mtime
         for file in [corpus_path, *corpus_path.glob("train.*")]:
-            if file.is_file() and file.stat().st_mtime > trained:
-                warn(f"{file} is newer than its model: to train, delete {folder.path}")
+            if file.is_file() and file.stat().st_mtime > finished:
+                warn(f"{file} is newer than its model: to train, move {trained} away")
         progress = Progress(**saved.state)
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
@@ -100,6 +100,9 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
                     tokenizers, weights = start_from_model(config, corpus.train)
                 else:
                     tokenizers = build_tokenizers(config.data, corpus.train)
+                n, data = min(map(len, tokenizers)), config.data
+                if not saved and n < data.vocab_size and data.tokenizer in SUBWORDS:
+                    warn(f"data.vocab_size={data.vocab_size}: the text has {n} only")
                 bar.set_description(f"{config.name}: model")
                 trainer = Trainer(config, corpus, tokenizers)
                 if saved:

@@ -17,6 +17,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib.data.pairs import references_by_source
 from nmt_lib.data.split import group
+from nmt_lib.errors import warn
 from nmt_lib.training.run_folder import runs_folder
 
 from . import check
@@ -191,6 +192,8 @@ def groups_of(pairs: Sequence[nmt.Pair]) -> torch.Tensor:
     for number, members in enumerate(group(pairs)):
         for pair in members:
             numbers[sources[pair.src]] = number
+    if (n := int(numbers.max()) + 1) < 20:  # see ``coverage``
+        warn(f"an interval needs 20 groups of test sentences at least: of {n}, it lies")
     return numbers
 
 

@@ -5,13 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
+from ..cases import numbers
 from ..exercise.exercise import exercise
-
-
-def _numbers(seed, *shapes):
-    draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=draw) for shape in shapes]
-
 
 MEAN = "x.mean(-1, keepdim=True)"
 DEVIATIONS = [  # three places for ε
@@ -25,7 +20,7 @@ DEVIATIONS = [  # three places for ε
 ]
 
 
-WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
+WIDE, NARROW = numbers(0, (2, 3, 8), (8,)), numbers(1, (3, 4, 5), (5,))
 
 
 @exercise(
@@ -113,9 +108,9 @@ SIDE_BY_SIDE = "torch.cat([first, second], dim=-1)"
     "Turn each pair of neighbours by the angle of its position.",
     cases={
         "three positions, d = 2": [torch.tensor([[[[1.0, 0], [1, 0], [0, 2]]]])],
-        "two heads, d = 6": _numbers(2, (1, 2, 5, 6)),
-        "two sentences, three positions, d = 4": _numbers(3, (2, 1, 3, 4)),
-        "a single position, which is not turned": _numbers(4, (1, 3, 1, 8)),
+        "two heads, d = 6": numbers(2, (1, 2, 5, 6)),
+        "two sentences, three positions, d = 4": numbers(3, (2, 1, 3, 4)),
+        "a single position, which is not turned": numbers(4, (1, 3, 1, 8)),
     },
     mistakes={
         "turned the other way: check the signs": (

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from nmt_lib.errors import check_kind
+
 from .exercise import Exercise, chapter_of
 from .saved import checked_functions, recall
 
@@ -37,6 +39,7 @@ def progress(chapter: ModuleType | None = None) -> None:
     """
     solved, n_exercises, n_solved = set(recall().solved), 0, 0
     for module in [chapter] if chapter else modules():
+        check_kind(module, ModuleType)
         name = chapter_of(module.__name__)
         states = [(x.name, f"{name}.{x.name}" in solved) for x in exercises(module)]
         marks = ", ".join(f"{'✓' if ok else '·'} {title}" for title, ok in states)

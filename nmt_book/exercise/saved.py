@@ -13,6 +13,7 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
+from contextlib import AbstractContextManager
 from itertools import count
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from nmt_lib.training.atomic_write import write_file
 from nmt_lib.training.run_folder import runs_folder
 
 FILE = "exercises.json"
+patience = 20.0  # seconds to wait for a lock; none after a wait in vain
 MOST_BYTES = 10_000_000  # a larger file was not written here
 UNWRITABLE = OSError, RuntimeError, NotImplementedError  # no space, home or locks
 
@@ -44,7 +46,7 @@ def remember(solved: str = "", written: dict[str, str] | None = None) -> None:
             secret = key()
             signatures = {part: sign(part, written[part], secret) for part in written}
         path.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_name(f".{FILE}.lock"), timeout=20):
+        with locked(path.with_name(f".{FILE}.lock")):
             for leftover in path.parent.glob(f".{FILE}-*.tmp"):  # of a killed write
                 leftover.unlink(missing_ok=True)
             record = read(path) or put_aside(path)
@@ -120,11 +122,21 @@ def key() -> bytes:
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     path = Path(state, "nmt_book", "key")
     path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(path.with_name("key.lock"), timeout=20):
+    with locked(path.with_name("key.lock")):
         path.touch(mode=0o600)
         if len(path.read_bytes()) < 32:
             path.write_bytes(secrets.token_bytes(32))
         return path.read_bytes()
+
+
+def locked(path: Path) -> AbstractContextManager[object]:
+    """A lock on a file, which no other process has until the end of the ``with``."""
+    global patience
+    try:
+        return FileLock(path).acquire(patience)
+    except TimeoutError:
+        patience = 0.0
+        raise
 
 
 def sign(part: str, text: str, secret: bytes) -> str:

@@ -21,6 +21,8 @@ def load_data(name: str) -> Any:
 
 def as_titled(data: Any) -> dict[str, Any]:
     """Title → data; the title is empty for data without one."""
+    if isinstance(data, Mapping) and not data:
+        raise ValueError("there is nothing to draw")
     return dict(data) if isinstance(data, Mapping) else {"": data}
 
 

@@ -6,7 +6,6 @@ The page contains style, scripts and data; its model is a file.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from base64 import b64encode
@@ -19,6 +18,8 @@ from typing import Any
 import torch
 
 from nmt_lib.data.tokens import UNK
+from nmt_lib.errors import CheckpointError, check_kind
+from nmt_lib.training.atomic_write import write_file
 from nmt_lib.translate.heatmap import KINDS
 from nmt_lib.translate.translator import Translator
 
@@ -73,6 +74,7 @@ def explore(
     Raises:
         ValueError: a model of more than about six million weights.
     """
+    check_kind(translator, Translator)
     data = translator.config.data
     texts = [texts] if isinstance(texts, str) else texts
     sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
@@ -129,13 +131,10 @@ def reads_files() -> bool:
 
 
 def write(model: bytes, path: Path) -> bool:
-    """Writes the file; False if the folder is read-only."""
+    """Writes the file; False if that is not possible."""
     try:
-        path.parent.mkdir(exist_ok=True)
-        beside = path.with_suffix(f".{os.getpid()}.tmp")
-        beside.write_bytes(model)
-        beside.replace(path)
-    except OSError:
+        write_file(path, model)
+    except CheckpointError:
         return False
     return True
 

@@ -29,8 +29,15 @@ def machine(number: str) -> web.Html:
 
 
 def machine_svg(number: str, colors: str = "") -> str:
-    """The same as SVG, for a page that has the colours; or with their declarations."""
-    name, parts = load_data("pictures/machine")[number]
+    """The same as SVG, for a page that has the colours; or with their declarations.
+
+    Raises:
+        ValueError: there is no such chapter.
+    """
+    chapters, number = load_data("pictures/machine"), f"{number:0>2}"  # 4 is "04"
+    if number not in chapters:
+        raise ValueError(f"no chapter {number!r}: choose from {', '.join(chapters)}")
+    name, parts = chapters[number]
     lines, lit = DRAWING.read_text(encoding="utf-8").splitlines(), []
     for i, line in enumerate(lines):
         classes = {*"".join(re.findall('^<g class="(.*?)"', line)).split()}

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
+from nmt_lib.training.atomic_write import write_file
 from nmt_lib.translate.heatmap import KINDS, attention_table, gold_cells
 from nmt_lib.translate.translator import Translation
 
@@ -69,7 +70,7 @@ def view_attention(
     script = f"const VIEWER = {template};\n{web.bundle('kit', 'viewer', start=START)}"
     shown_page = web.shell("nmt-view", data, table, script)
     if file is not None:
-        Path(os.path.expanduser(file)).write_text(HEAD + shown_page, encoding="utf-8")
+        write_file(Path(os.path.expanduser(file)), f"{HEAD}{shown_page}".encode())
     return web.Html(shown_page)
 
 

@@ -94,8 +94,8 @@ def play(name: str, /, **state: Any) -> web.Html:
     names = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
     if name not in names:
         raise ConfigError(
-            f"there is no {name!r} to play with{did_you_mean(name, names)}: give one "
-            f"of {', '.join(names)}"
+            f"there is no {name!r} to play with{did_you_mean(str(name), names)}: "
+            f"give one of {', '.join(names)}"
         )
     kind: type[Thing] = import_module(f"nmt_book.web.things.{name}").THING
     thing = validate_section(kind, state, f"cannot play {name!r}")

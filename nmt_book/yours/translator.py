@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmt_lib.data.tokens import PAD, SOS
+from nmt_lib.errors import check_kind
 from nmt_lib.training.model_file import under_prefix
 from nmt_lib.translate.translator import Translator
 
@@ -60,6 +61,7 @@ class MyTransformer:
     """
 
     def __init__(self, translator: Translator, own: dict[str, Any]) -> None:
+        check_kind(translator, Translator)
         self.functions, self.library = own, translator
         weights = translator.model.state_dict()  # name → numbers
         # Copies: a mistake may change them in place.
@@ -106,7 +108,9 @@ class MyTransformer:
 
     @torch.no_grad()
     def __call__(self, text: str) -> str:
-        src = torch.tensor([self.library.encode(text)])  # (1, S)
+        if not (source := self.library.encode(text)):
+            return ""
+        src = torch.tensor([source])  # (1, S)
         src_mask = (src != PAD)[:, None, None]  # (1, 1, 1, S)
         x = self.embed("src", src)
         for part in self.encoder:

@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from nmt_lib.data.pairs import Pair
-from nmt_lib.errors import TrainingError
+from nmt_lib.errors import TrainingError, check_kind
 from nmt_lib.model.attention import copy_modules
 from nmt_lib.translate.evaluate import perplexity
 from nmt_lib.translate.translator import Translator
@@ -58,6 +58,7 @@ def try_it(
         return print(f"nothing here is yours: give one of {', '.join(names)}")
     if isinstance(translator, str):
         translator = load_cached(translator)
+    check_kind(translator, Translator)
     texts = captions() if texts is None else texts
     texts = [texts] if isinstance(texts, str) else texts
     if not len(texts):

@@ -19,15 +19,14 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 import polib
 
-from ..errors import CorpusError, one_line, printable
-from .languages import NAMES, find_language
+from ..errors import CorpusError, one_line, printable, warn
+from .languages import find_language
 from .xml_units import read_units
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -35,7 +34,6 @@ PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read wh
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
 LONE = "lines without a partner"  # at the end of the longer Moses file
-TITLES = "lines that name columns"
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
 EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po")
@@ -120,8 +118,6 @@ def read_pairs(
                 longest = max(map(len, texts))
                 if longest > LONGEST:
                     lost[TOO_LONG] += 1
-                elif longest < 30 and names_columns(texts, langs):
-                    lost[TITLES] += 1
                 else:
                     yield texts
     except CorpusError as error:
@@ -175,6 +171,10 @@ def _pairs(
         return read_units(chunks, langs, lost)
     if kind == ".po":
         entries = _po(_lines(chunks), lost)
+        other = langs[langs[0].startswith("en")]
+        header = one_line(entries.metadata.get("Language") or other, 40)
+        if not find_language(other, (header.replace("@", "-"),)):
+            warn(f"{name}: its header says that it is {header}, not {other}")
         if langs[1].startswith("en"):
             return ((b, a) for a, b in messages(entries, lost))
         if langs[0].startswith("en"):
@@ -302,27 +302,6 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
     return where
 
 
-def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
-    """Whether a pair is a line of names, as where two files were put together."""
-    if not texts[0].casefold().lstrip(" '\"").startswith(_starts(langs)):
-        return False  # at once, for the sake of long lists of words
-    where = [
-        find_language(lang, texts, *names)
-        for lang, names in zip(langs, SIDES, strict=True)
-    ]
-    if where == [[1], [0]]:
-        raise CorpusError("its columns change places where a line names them again")
-    return where == [[0], [1]]
-
-
-@lru_cache
-def _starts(langs: tuple[str, str]) -> tuple[str, ...]:
-    """How a name of either column may begin."""
-    codes = [lang[:2].casefold() for lang in langs]
-    names = [name for code in codes for name in NAMES.get(code, ())]
-    return (*codes, *names, *chain(*SIDES))
-
-
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
     names = one_line(", ".join(titles), 100) or "unreadable"
     return CorpusError(
@@ -356,22 +335,25 @@ def _table(
     titles = next(rows, [])
     where = find_columns(tuple(titles), langs)
     columns += [titles[i] for i in where]
-    if len(where) < 2:
+    known = named = len(where) == 2
+    if not known:
         # Names are words without spaces, unlike all of the next line.
         first = [titles, *islice(rows, 1)]
         words = [all(re.fullmatch(r"[^\W\d][\w-]*", c) for c in row) for row in first]
         named = words[0] and not words[-1]
         if quoted or (named and (where or len(titles) > 2)):
             raise _unnamed(titles, langs)
-        if named:
-            lost[TITLES] += 1
         sample = enumerate(zip(*first[named:], strict=False))
         where = [i for i, cell in sample if not all(map(str.isdecimal, cell))][:2]
         where = where if len(where) == 2 else [0, 1]
         columns[:] = [str(i + 1) for i in where]
-        rows = chain(first[named:], rows)
+        rows = chain(first, rows)
     for cells in rows:
-        if len(cells) > max(where):
+        if named and cells == titles:  # where two files were put together, again
+            lost[f"lines that name columns: {one_line(' | '.join(cells), 60)}"] += 1
+        elif known and {*cells} == {*titles}:
+            raise CorpusError("its columns change places where a line names them again")
+        elif len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:
             few = any(map(str.strip, cells))
@@ -384,6 +366,7 @@ def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list
     """The rows of CSV."""
     lines = (text + "\n" for text in texts)
     rows, n_read = csv.reader(lines, delimiter=sep, strict=True), 0
+    example = ""
     while True:
         try:
             cells = next(rows)
@@ -394,8 +377,10 @@ def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list
             n_read = rows.line_num
             continue
         n, n_read = rows.line_num - n_read, rows.line_num
-        if n > 1:
-            lost["lines of cells that run over several lines"] += n
+        # What could be a row may follow a quotation mark that was never closed.
+        if any(sep in line for cell in cells for line in cell.split("\n")[1:]):
+            example = example or one_line(cells, 60)
+            lost[f"lines that may be part of one cell, as in {example}"] += n
         else:
             yield cells
 
@@ -485,11 +470,10 @@ def messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
             yield entry.msgid_plural, forms[-1]
 
 
-def _po(lines: Lines, lost: Counter[str]) -> Iterable[Any]:
+def _po(lines: Lines, lost: Counter[str]) -> Any:
     """The messages of a PO file, but its header."""
     # polib ends lines at other characters, too, and joins comments slowly.
     texts = [" ".join(line.splitlines()).strip() for line in _within(lines, lost)]
-    entries: Iterable[Any] = polib.pofile(
+    return polib.pofile(
         "\n".join("" if re.match("#(?![,~])", text) else text for text in texts)
     )
-    return entries

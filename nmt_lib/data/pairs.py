@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+from ..errors import check_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +19,18 @@ class Pair:
     src: str
     tgt: str
     alignment: tuple[tuple[int, int], ...] = ()
+
+
+def as_pairs(pairs: Iterable[Any]) -> list[Pair]:
+    """Pairs, also from (source, target) as ``read_pairs`` yields them.
+
+    Raises:
+        TypeError: something else is among them.
+    """
+    result = [Pair(*p) if isinstance(p, tuple | list) else p for p in pairs]
+    for pair in result:
+        check_kind(pair, Pair)
+    return result
 
 
 def references_by_source(pairs: Iterable[Pair]) -> dict[str, list[str]]:

@@ -33,7 +33,7 @@ def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
     """The parts of a published corpus, and where they came from.
 
     Args:
-        most: of Europarl and of the training part, read from the hub, no more is
+        limit: of Europarl and of the training part, read from the hub, no more is
             needed; None: all.
 
     Raises:

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from .pairs import Pair
+from .pairs import Pair, as_pairs
 
 LARGEST_GROUP = 8  # most pairs in a group that is held out; larger ones are trained on
 
@@ -47,7 +47,7 @@ def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
     on either side, is in another part. A group of more than ``LARGEST_GROUP`` pairs is
     trained on.
     """
-    groups = group(pairs)
+    groups = group(as_pairs(pairs))
     random.Random(seed).shuffle(groups)
     split = Split([], [], [], max(map(len, groups), default=0))
     for members in groups:
@@ -83,6 +83,6 @@ def group(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 def seen_share(test: Iterable[Pair], train: Iterable[Pair]) -> float:
     """The fraction of test sources that also occur in training, folded."""
-    sources = {fold(pair.src) for pair in train}
-    hits = [fold(pair.src) in sources for pair in test]
+    sources = {fold(pair.src) for pair in as_pairs(train)}
+    hits = [fold(pair.src) in sources for pair in as_pairs(test)]
     return sum(hits) / max(1, len(hits))

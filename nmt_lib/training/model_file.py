@@ -130,7 +130,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     except (ValueError, SafetensorError) as error:
         raise CheckpointError(
             f"{path} is damaged, or not a model file of nmt_lib ({error}): restore it, "
-            "or delete it and train again"
+            "or move it away and train again"
         ) from None
     return tensors, metadata
 
@@ -221,8 +221,8 @@ def unpack(
             torch.cuda.set_rng_state(of_gpu)
     except (AssertionError, RuntimeError, TypeError) as error:
         raise CheckpointError(
-            f"the last checkpoint is not one of this run ({one_line(error)}): delete "
-            "the newest file in checkpoints/ to resume from the one before"
+            f"the last checkpoint is not one of this run ({one_line(error)}): move "
+            "the newest file in checkpoints/ away to resume from the one before"
         ) from None
     load_weights(model, under_prefix(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}

@@ -144,7 +144,11 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if self.writes:
-                file_lock.acquire()
+                try:
+                    file_lock.acquire(2)
+                except TimeoutError:
+                    warn(f"waiting for whoever else trains in {self.path}")
+                    file_lock.acquire()
                 for folder in (self.path, self.path / "checkpoints"):
                     for path in folder.glob(".*.*-*-*.tmp"):  # of killed writes
                         path.unlink(missing_ok=True)
@@ -174,8 +178,8 @@ class RunFolder:
         is_saved = progress.checkpoint in progress.checkpoints  # before the model is
         if len(saved.tensors) > n_weights or not is_saved:
             raise CheckpointError(
-                f"{path} is a checkpoint, not the final model: delete it, and the run "
-                "writes the weights that train.select asks for"
+                f"{path} is a checkpoint, not the final model: move it away, and the "
+                "run writes the weights that train.select asks for"
             )
         return None if self.mismatch(saved) else saved
 
@@ -222,7 +226,7 @@ class RunFolder:
         else:
             return saved
         raise CheckpointError(
-            f"{path} {reason}: set run_dir to another folder, or delete {self.path}"
+            f"{path} {reason}: set run_dir to another folder, or move {self.path} away"
         )
 
     def checkpoints(self) -> list[Path]:

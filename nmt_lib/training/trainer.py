@@ -190,7 +190,7 @@ class Trainer:
             raise CheckpointError(
                 f"{self.folder.path} is of a run on other pairs than those that "
                 f"data.corpus={self.config.data.corpus!r} holds now: set run_dir to "
-                "another folder, or delete that one"
+                "another folder, or move that one away"
             )
         unpack(saved.tensors, self.model, self.optimizer)
         self.progress = progress = Progress(**saved.state)

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from ..data.batches import Example, example_lengths, make_batch, token_batches
 from ..data.corpora import Contrast
-from ..data.pairs import Pair, references_by_source
+from ..data.pairs import Pair, as_pairs, references_by_source
 from ..data.tokens import PAD
-from ..errors import CorpusError, ShapeError
+from ..errors import CorpusError, ShapeError, check_kind
 from ..training.loss import evaluation_mode
 from .search import check_number
 from .translator import Translation, Translator
@@ -44,7 +44,7 @@ class Evaluation:
 
 def evaluate(
     translator: Translator,
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pair | tuple[str, str]],
     beam_size: int | None = None,
     tokenize: str | None = None,
 ) -> Evaluation:
@@ -54,7 +54,7 @@ def evaluate(
 
     Args:
         translator: the model to evaluate.
-        pairs: sources with their reference translations.
+        pairs: sources with their reference translations, also as plain tuples.
         beam_size: default: the config's.
         tokenize: sacrebleu's tokeniser; default: the one for the target language
             (``bleu_tokenizer``); ``"none"`` for text that is already tokenised.
@@ -64,7 +64,9 @@ def evaluate(
     """
     from sacrebleu.metrics import BLEU, CHRF
 
+    check_kind(translator, Translator)
     tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
+    pairs = as_pairs(pairs)
     surprise = perplexity(translator, pairs)
     references = references_by_source(pairs)
     sources = list(references)
@@ -130,7 +132,8 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     Returns:
         One number for each pair, in the same order; 0 means that the model is certain.
     """
-    model, log_probs = translator.model, [0.0] * len(pairs)
+    model, pairs = translator.model, as_pairs(pairs)
+    log_probs = [0.0] * len(pairs)
     empty = translator.src_tokenizer.encode("")  # special tokens only
     sources = [translator.encode(pair.src) or empty for pair in pairs]
     targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]

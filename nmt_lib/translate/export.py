@@ -19,7 +19,7 @@ import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from ..config import Config
+from ..config import SUBWORDS, Config
 from ..data.tokenizers import SentencePieceTokenizer, Tokenizer
 from ..data.tokens import EOS, PAD, SOS, SPECIALS, UNK
 from ..errors import CheckpointError, ConfigError, one_line
@@ -146,7 +146,7 @@ def _check(translator: Translator) -> None:
     pre = m.norm == "pre"
     problems = {
         "words as tokens (set data.tokenizer to bpe or unigram)": data.tokenizer
-        not in ("bpe", "unigram"),
+        not in SUBWORDS,
         "data.lowercase=true": data.lowercase,
         "this model.final_norm": m.final_norm not in (None, pre),
         "model.norm=pre without three-way tying": pre and m.tying != "three-way",

@@ -18,6 +18,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 from torch import Tensor
 
+from ..errors import check_kind
 from .fonts import choose_fonts
 from .translator import Translation
 
@@ -218,7 +219,7 @@ def plot_attention(
             word that does not exist; more or fewer lists of links than translations.
         IndexError: an unknown head.
     """
-    is_list = not isinstance(translation, Translation)
+    is_list = isinstance(translation, Sequence)
     translations: Any = translation if is_list else [translation]
     golds = gold if is_list and gold else [gold] * len(translations)
     grids, frames = [], []
@@ -253,6 +254,7 @@ def attention_table(
     """
     if kind not in KINDS:
         raise ValueError(f"kind {kind!r}: choose one of {', '.join(KINDS)}")
+    check_kind(translation, Translation)
     if not translation.src_labels:
         raise ValueError("an empty text has no attention to draw")
     layers = getattr(translation.attention, kind)

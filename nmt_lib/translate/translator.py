@@ -4,7 +4,7 @@ out."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from ..config import Config, DecodeConfig, update_decode
 from ..data.batches import fill_batches, pad_batch
 from ..data.tokenizers import Tokenizer
 from ..data.tokens import EOS, SOS, UNK
-from ..errors import ShapeError, warn
+from ..errors import CheckpointError, ShapeError, check_kind, warn
 from ..model.transformer import Attention, Transformer
 from ..training import model_file
 from ..training.loss import evaluation_mode
@@ -134,12 +134,14 @@ class Translator:
             half: weights in fp16, half the size; ``load`` converts them back to fp32.
 
         Raises:
-            CheckpointError: the file cannot be written, or the weights are not those of
-                a Transformer of this config.
+            CheckpointError: the file cannot be written, or is that of a run; or the
+                weights are not those of a Transformer of this config.
         """
         file = Path(os.path.expanduser(path))
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
+        if file.is_file() and model_file.load(file).state:
+            raise CheckpointError(f"{file} is of a training run: save to another file")
         content = self.content()
         content.build_model("cpu")  # as ``load`` will
         if half:
@@ -202,7 +204,7 @@ class Translator:
             TypeError: something that is not text.
             ConfigError: a beam, penalty or budget that makes no sense.
         """
-        if isinstance(texts, str):
+        if isinstance(texts, str) or not isinstance(texts, Iterable):
             return self.translate(
                 [texts], beam_size, length_penalty, batch_tokens, use_cache
             )[0]
@@ -235,6 +237,7 @@ class Translator:
 
     def encode(self, text: str) -> list[int]:
         """The source ids, as the model was trained on them; none for an empty text."""
+        check_kind(text, str)
         limit = self.config.decode.max_source_tokens
         ids = self.src_tokenizer.encode(text)
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens

@@ -23,7 +23,9 @@ from typing import Any
 
 import pytest
 import torch
+from filelock import FileLock
 
+from nmt_book.exercise import saved
 from nmt_book.exercise.exercise import Exercise, _plain, exercise
 from nmt_book.exercise.progress import exercises, functions, modules, progress
 from nmt_book.exercise.saved import Record, recall, remember
@@ -372,6 +374,15 @@ def test_a_damaged_file_is_put_aside(damage: str, place: Path, said: Said) -> No
     assert "it is exercises-damaged-1.json now" in said()
     assert recall().solved == ["chapter04.split_heads"]
     assert (place / "exercises-damaged-1.json").is_symlink() == (damage == "link")
+
+
+def test_who_waited_for_a_lock_in_vain_does_not_wait_again(
+    place: Path, said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(saved, "patience", 0.1)
+    with FileLock(place / ".exercises.json.lock"):
+        remember(solved="chapter04.attention")
+    assert said().startswith("not kept: ") and saved.patience == 0
 
 
 def test_two_kernels_keep_what_both_solve() -> None:

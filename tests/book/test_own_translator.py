@@ -21,6 +21,7 @@ from nmt_book.yours.try_it import load_cached
 from nmt_lib.errors import CheckpointError
 from tests.book.answers_to import chapter07
 from tests.book.conftest import Said
+from tests.lib.small import small_translator
 
 OTHER: dict[str, Any] = chapter07.RIGHT  # other right answers
 ELEVEN = eleven()
@@ -130,15 +131,18 @@ def test_an_update_by_hand_is_that_of_pytorch(update: Any) -> None:
 def test_what_a_reader_trains_is_kept_for_chapter_08(
     said: Said,
 ) -> None:
-    translator = load_cached("multi30k-en-de")
+    worse, better = small_translator(1), small_translator(2)
     stubs = (check.my_shift, check.my_shift.right), (check.my_loss, check.my_loss.right)
-    lab.keep(translator, *stubs)
+    lab.keep(worse, *stubs)
     assert "is not kept" in said()
     with pytest.raises(CheckpointError):
         nmt.Translator.load("by-hand")
-    lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
-    assert "your my_shift" in said()
-    assert nmt.Translator.load("by-hand")("A dog.").text == translator("A dog.").text
+    for translator in (worse, better, worse):
+        lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
+    first, second, third = said().splitlines()
+    assert first == second == "kept as by-hand, trained with your my_shift"
+    assert "by-hand is 18.1, and here 35.1" in third
+    assert nmt.Translator.load("by-hand")("du").text == better("du").text
 
 
 def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(

@@ -125,6 +125,15 @@ def test_a_wrong_choice_is_named(
         nmt.plot_attention(translation, **options)
 
 
+@pytest.mark.parametrize(
+    "name", ["view_attention", "explore", "progress", "play", "machine"]
+)
+def test_a_thing_of_another_kind_is_named_in_one_sentence(name: str) -> None:
+    for thing in ("A", 99):
+        with pytest.raises((TypeError, ValueError), match=r"^(a|there is|no) .*$"):
+            getattr(book, name)(thing)
+
+
 def test_gold_links_frame_column_source_and_row_target(
     translation: nmt.Translation,
 ) -> None:
@@ -410,5 +419,6 @@ def test_the_machine_has_each_part_that_a_chapter_lights(number: str) -> None:
     sizes = re.findall(r"font(?:-size)?: (\d+)px", svg)
     assert min(map(int, sizes)) >= 11 and "@" not in svg.replace("@media", "")
     shown = machine(number).data
+    assert machine(int(number)).data == shown  # type: ignore[arg-type]
     data = re.findall('src="data:image/svg.xml;base64,(.*?)"', shown)[0]
     assert LIGHT["encoder"] in b64decode(data).decode() and "alt=" in shown

@@ -7,6 +7,7 @@ from base64 import b64decode
 from html import unescape
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -35,7 +36,7 @@ def cells_of(viewer: web.Html) -> list[str]:
 
 @pytest.mark.parametrize("specials", [True, False])
 def test_each_kind_has_its_words_its_weights_and_gold_links(
-    specials: bool, tmp_path: Path
+    specials: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options: Any = {"n_layers": 1, "n_decoder_layers": 3, "src_specials": specials}
     translation = small_translator(4, **options)("ich sehe qwertz")
@@ -55,6 +56,9 @@ def test_each_kind_has_its_words_its_weights_and_gold_links(
             found = torch.tensor(kind["weights"][layer]).view_as(weights[0]) / 1000
             torch.testing.assert_close(found, weights[0], atol=0.00051, rtol=0)
     assert data["gold"] == [[1, 0 + specials], [0, 2 + specials]]
+    monkeypatch.setattr("os.fsync", Mock(side_effect=OSError))  # the disk is full
+    with pytest.raises(nmt.CheckpointError):
+        book.view_attention(translation, (), file)
     assert file.read_text(encoding="utf-8").endswith(viewer.data)
 
     caption, *cells = cells_of(viewer)  # where no script runs

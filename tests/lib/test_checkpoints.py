@@ -7,6 +7,7 @@ import zlib
 from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -178,7 +179,9 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path, rename: bool) -> N
 
 
 # --- writing
-def test_what_killed_writes_left_goes_when_the_run_starts(path: Path) -> None:
+def test_a_run_begins_without_what_killed_writes_left_and_waits_aloud(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = path.parents[1]
     left = path.with_name(".step-00000011.safetensors-1-2.tmp")
     mine = folder / ".notes.tmp"
@@ -188,6 +191,10 @@ def test_what_killed_writes_left_goes_when_the_run_starts(path: Path) -> None:
     with run.lock():
         assert list(folder.rglob(".*.tmp")) == [mine]
     assert len(run.checkpoints()) == 3
+    lock = Mock(side_effect=[TimeoutError, None])  # another process has it
+    monkeypatch.setattr("filelock.FileLock.acquire", lock)
+    with pytest.warns(UserWarning, match="waiting for whoever"), run.lock():
+        pass
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_half_one(path: Path) -> None:

@@ -96,6 +96,7 @@ columns: 1 → 2
 1 left out: there already
 1 left out: lines without two columns, parted by '\\t'
 200 kept; 2 in the largest
+the first: The "cat" 0 sleeps on the sofa.  |  Kot śpi 0
 train 180, valid 10, test 10""".splitlines():
         assert part in said, said
     itself = nmt_lib("data", "made/train", *langs, "--out", "made", cwd=tmp_path)

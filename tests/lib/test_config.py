@@ -178,6 +178,7 @@ def test_a_config_stays_as_it_was_checked() -> None:
         ("lowercase=true limit=null", {"lowercase": True, "limit": None}),
         ("  ", {}),
         (["corpus=/a b=2/c d.tsv", "seed=1"], {"corpus": "/a b=2/c d.tsv", "seed": 1}),
+        ("a=/b #1/c.tsv  d='e' # f", {"a": "/b #1/c.tsv", "d": "e"}),
     ],
 )
 def test_overrides_in_one_text_or_each_in_its_own(

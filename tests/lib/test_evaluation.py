@@ -45,6 +45,13 @@ def test_bleu_and_chrf_are_those_of_sacrebleu_with_a_signature() -> None:
     assert "tok:none" in evaluate(translator, PAIRS, tokenize="none").bleu_signature
 
 
+def test_plain_tuples_are_pairs_and_what_is_none_is_named() -> None:
+    translator, tuples = small_translator(), [(pair.src, pair.tgt) for pair in PAIRS]
+    assert evaluate(translator, tuples) == evaluate(translator, PAIRS)
+    with pytest.raises(TypeError, match="a Pair is needed here, not a str"):
+        evaluate(translator, iter("ab"))  # type: ignore[arg-type]
+
+
 BY_CHARACTER = 100 * (9 / 10 * 7 / 9 * 5 / 8 * 3 / 7) ** 0.25
 
 

@@ -239,6 +239,11 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
     assert list(lost.values()) == [2] and "fuzzy" in str(lost)
     with pytest.raises(nmt.CorpusError, match="translate from English"):
         read(tmp_path / "a.po", "de", "pl")
+    named = catalogue(PAIRS).replace(b"Content", b'Language: pl_PL\\n"\n"Content')
+    (tmp_path / "a.po").write_bytes(named)
+    read(tmp_path / "a.po", "pl", "en")  # says nothing
+    with pytest.warns(UserWarning, match="a.po: its header .* is pl_PL, not cy"):
+        read(tmp_path / "a.po", "en", "cy")
 
 
 FUZZY = '#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n'  # a flag on a line of its own
@@ -253,7 +258,8 @@ COUNTED = {  # content → pairs that are read, and what is lost
     ),
     "open.csv": ('en,pl\n"a,b\nc,d\ne,f\n', 0, {"quotation marks do not": 3}),
     "sloppy.csv": ('en,pl\na,"b "c" d"\ne,f\n', 1, {"quotation marks do not": 1}),
-    "cell.csv": ('en,pl\na,"b\nc"\ne,f\n', 1, {"run over several": 2}),
+    "cell.csv": ('en,pl\na,"b\nc"\ne,f\n', 2, {}),
+    "swallowed.csv": ('en,pl\na,"b\nc,d"\ne,f\n', 1, {"'b\\nc,d'": 2}),
     "short.csv": ("en,pl\na\n\nb,c\n", 1, {"without two columns": 1, "empty": 1}),
     "odd.jsonl": (
         '{"en": "a", "pl": "b"}\n{"en": 1, "pl": "c"}\n{"en": "d"}\n[1]\n{\n'
@@ -263,7 +269,11 @@ COUNTED = {  # content → pairs that are read, and what is lost
         {"objects without text": 5, "no JSON": 2},
     ),
     "flag.po": (catalogue(PAIRS).decode() + FUZZY, 6, {"fuzzy": 1}),
-    "words.tsv": ("Englisch\tPolnisch\na b\tc d\n", 1, {"name columns": 1}),
+    "words.tsv": (
+        "Saesneg\tPwyleg\na b\tc d\nSaesneg\tPwyleg\ne\tf\n",
+        2,
+        {"name columns: Saesneg | Pwyleg": 2},
+    ),
     "appended.tsv": (  # to another, with its mark and its line of names
         "en\tpl\na b\tc d\n\ufeffen\tpl\ne f\tg h\n",
         2,
@@ -444,7 +454,8 @@ def expected(name: str, content: bytes) -> int:
     encoding = "utf-16" if name.startswith("excel") else "utf-8"
     lines = content.decode(encoding, "replace").split("\n")
     header = name.endswith(".csv") or name.startswith("named")
-    return sum(1 for line in lines if line.strip("\r\ufeff")) - header
+    sep = {"a.csv": ",", "semicolons.csv": ";"}.get(name, "")  # in each row
+    return sum(sep in line for line in lines if line.strip("\r\ufeff")) - header
 
 
 def units(content: bytes, size: int) -> Iterator[tuple[str, str]]:

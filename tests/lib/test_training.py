@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -246,6 +247,9 @@ def change(run: nmt.Run, what: str) -> None:
         assert newest is not None and newest.state["step"] == 12
         last.write_bytes(last.read_bytes()[:-1])
     elif what == "translator":
+        with pytest.raises(nmt.CheckpointError, match="is of a training run: save to"):
+            run.translator.save(run.path)
+        final.unlink()
         run.translator.save(run.path)
     elif what in ("best", "checkpoint"):
         shutil.copy(run.path / "best.safetensors" if what == "best" else last, final)
@@ -264,7 +268,7 @@ train.schedule=cosine | - | train.max_steps=16 | max_steps=12, not 16
  - | other pairs | train.max_steps=16 | on other pairs.*data\.corpus
  - | other version | - | another version of nmt_lib
  - | cut off | train.max_steps=16 | 0012.* is damaged
- - | only checkpoints | model.d_ff=32 | model.d_ff=24, not 32.*delete
+ - | only checkpoints | model.d_ff=32 | model.d_ff=24, not 32.*move
  - | translator | - | a saved translator.*Translator\.load
 train.select=average | best | - | is a checkpoint, not the final
  - | checkpoint | train.max_steps=16 | is a checkpoint, not the final
@@ -279,8 +283,9 @@ def test_another_run_in_the_same_folder_is_refused_by_key(
     run = train(options := options.strip("-"))
     change(run, what)
     before = {path: path.read_bytes() for path in run.path.rglob("*.safetensors")}
-    with pytest.raises(nmt.CheckpointError, match=message):
+    with pytest.raises(nmt.CheckpointError, match=message) as refused:
         train(f"{options} {then.strip('-')}")
+    assert "delete" not in str(refused.value)  # what took her hours to train
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
@@ -338,7 +343,9 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
 )
 def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> None:
     few = "train.max_steps=3 train.validate_every=1 train.warmup=1 train.lr=0.01"
-    run = train(f"{few} {options}")
+    fewer = pytest.warns(UserWarning, match="=40: the text has [1-3]. only")
+    with fewer if "vocab_size" in options else nullcontext():
+        run = train(f"{few} {options}")
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
     assert isinstance(run.translator("ich sehe ein haus").text, str)
 

@@ -41,11 +41,13 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("size", [50, 40])
 def test_a_run_begins_with_the_weights_of_another_for_its_own_subwords(
-    first: Path, size: int
+    first: Path, size: int, tmp_path: Path
 ) -> None:
     """They are still there after updates with almost no learning rate."""
-    file = first / "moved.safetensors"
-    options = f"train.init_from={file} data.vocab_size={size}"
+    file, other_text = first / "moved.safetensors", tmp_path / "corpus"
+    shutil.copytree(first / "corpus", other_text)
+    (other_text / "train.de").write_text("ich\n" * 18)
+    options = f"train.init_from={file} data.vocab_size={size} data.corpus={other_text}"
     run, other = nmt.train(config_of(first, f"of {size}", options)), load(file)
     same = run.tokenizers[0].dumps() == other.tokenizers[0].dumps()
     assert same == (size == other.config.data.vocab_size)

@@ -344,14 +344,19 @@ def test_a_damaged_file_is_noticed(file: Path) -> None:
     assert all(said.startswith("it is damaged, or not") for said in says[1:]), says
 
 
-def test_a_shape_must_fit_its_bytes_even_if_the_digest_does() -> None:
-    shape, metadata = [2**40], {"format": "1"}
-    head = [sorted(metadata.items()), [["w", "float32", shape]]]
-    text = json.dumps(head, separators=(",", ":")).encode()
-    metadata["digest"] = f"{zlib.crc32(text):08x}"  # there are no bytes to add
-    tensor = {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}
-    header = json.dumps({"__metadata__": metadata, "w": tensor}).encode()
-    (said,) = refusals([len(header).to_bytes(8, "little") + header])
+@pytest.mark.parametrize(("names", "n", "end"), [("w", 2**40, 0), ("vw", 1, 4)])
+def test_a_shape_must_fit_its_bytes_even_if_the_digest_does(
+    names: str, n: int, end: int
+) -> None:
+    """A tensor is as large as its bytes, and no two have the same ones."""
+    metadata, content = {"format": "1"}, bytes(end)
+    head = [sorted(metadata.items()), [[name, "float32", [n]] for name in names]]
+    text = json.dumps(head, separators=(",", ":")).encode() + content * len(names)
+    metadata["digest"] = f"{zlib.crc32(text):08x}"
+    tensor = {"dtype": "F32", "shape": [n], "data_offsets": [0, end]}
+    header = json.dumps({"__metadata__": metadata} | dict.fromkeys(names, tensor))
+    data = len(header).to_bytes(8, "little") + header.encode() + content
+    (said,) = refusals([data])
     assert said.endswith("(the size of w)")
 
 
