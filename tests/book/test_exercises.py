@@ -419,16 +419,14 @@ def test_her_functions_are_kept_when_they_translate(said: Said) -> None:
 def test_her_helpers_and_imports_are_kept() -> None:
     text = """import torch.nn.functional as func
 from math import sqrt as root
-from torch import finfo
+from torch import finfo, no_grad
 LOW = {"float": [1, -2.5, None]}
-def wrapped(function):
-    return function
 def width(K): return K.size(-1)
 class Scores:
     def of(self, Q, K):
         return [Q @ K.mT / root(width(K)) for _ in range(1)][0]
 number = width
-@wrapped
+@no_grad()
 def attention(Q, K, V, mask=None, low=LOW):
     scores = Scores().of(Q, K) + 0 * number(K)
     if mask is not None:
@@ -437,7 +435,9 @@ def attention(Q, K, V, mask=None, low=LOW):
     return func.softmax(scores, -1) @ V
 """
     names = cell(text, width_of=torch.ones(2), unused=torch.ones(2))
-    exec(full_source(names["attention"]), fresh := dict[str, Any]())
+    source = full_source(names["attention"])
+    assert "\n@no_grad()\ndef attention(" in source
+    exec(source, fresh := dict[str, Any]())
     attention = BY_NAME["chapter04.attention"]
     assert attention.verdict(fresh["attention"]).startswith("right")
     assert fresh["LOW"] == names["LOW"] and "width_of" not in fresh
