@@ -364,10 +364,8 @@ def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> N
     chip, button = page.locator("[data-part=off]"), page.locator(".tries button")
     first = settled(page)
     assert first == expected("en-fr", RED_CAR)
-    assert (
-        hidden_parts(page)
-        == "heads machine numbers off progress share tree versus words"
-    )
+    later = "heads machine numbers off progress share tree versus words"
+    assert hidden_parts(page) == later
     assert page.locator(".result mark").count() == 0
     button.click()
     assert settled(page) == RED_CAR_OFF
