@@ -430,16 +430,14 @@ def test_her_functions_are_kept_when_they_translate(said: Said) -> None:
 def test_her_helpers_and_imports_are_kept() -> None:
     text = """import torch.nn.functional as func
 from math import sqrt as root
-from torch import finfo
+from torch import finfo, no_grad
 LOW = {"float": [1, -2.5, None]}
-def wrapped(function):
-    return function
 def width(K): return K.size(-1)
 class Scores:
     def of(self, Q, K):
         return [Q @ K.mT / root(width(K)) for _ in range(1)][0]
 number = width
-@wrapped
+@no_grad()
 def attention(Q, K, V, mask=None, low=LOW):
     scores = Scores().of(Q, K) + 0 * number(K)
     if mask is not None:
@@ -448,7 +446,9 @@ def attention(Q, K, V, mask=None, low=LOW):
     return func.softmax(scores, -1) @ V
 """
     names = cell(text, width_of=torch.ones(2), unused=torch.ones(2))
-    exec(full_source(names["attention"]), fresh := dict[str, Any]())
+    source = full_source(names["attention"])
+    assert "\n@no_grad()\ndef attention(" in source
+    exec(source, fresh := dict[str, Any]())
     attention = BY_NAME["chapter04.attention"]
     assert attention.verdict(fresh["attention"]).startswith("right")
     assert fresh["LOW"] == names["LOW"] and "width_of" not in fresh
@@ -478,18 +478,18 @@ def test_why_a_function_is_not_kept(text: str, reason: str) -> None:
         full_source(cell(text, W=torch.ones(2))["f"])
 
 
-def test_functions_of_another_computer_are_not_run(
+def test_functions_that_this_computer_did_not_check_are_not_run(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     attention = BY_NAME["chapter04.attention"]
     remember(written={"attention": attention.source})
-    for change in (lambda text: text, lambda text: text.replace("def", "\\ndef")):
-        file = place / "exercises.json"
-        file.write_text(change(file.read_text()))
-        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+    assert (tmp_path / "state/nmt_book/key").stat().st_mode & 0o77 == 0, "hers alone"
+    file = place / "exercises.json"
+    for text, home in (("def", "other"), ("\\ndef", "state")):
+        file.write_text(file.read_text().replace("def", text))
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / home))
         functions([attention])
         assert "functions that this computer did not check ('attention'): " in said()
-        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
 def test_what_her_code_prints_comes_last(said: Said) -> None:

@@ -15,7 +15,8 @@ from matplotlib.text import Annotation
 import nmt_book as book
 import nmt_lib as nmt
 from nmt_book.chapter00.pictures import plot_links
-from nmt_book.chapter01.pictures import plot_subwords
+from nmt_book.chapter01.check import my_cut
+from nmt_book.chapter01.pictures import plot_merges, plot_subwords
 from nmt_book.chapter02.pictures import plot_hands
 from nmt_book.chapter04.pictures import plot_steps
 from nmt_book.chapter06.pictures import plot_data_path
@@ -323,10 +324,17 @@ def test_steps_write_scores_weights_and_outputs() -> None:
 
 
 def test_a_box_spans_the_letters_of_its_token() -> None:
-    rows = {"characters": list("a  b"), "words": ["a", "b"]}
-    axis = axis_of(plot_subwords({"a  b": rows}))
-    ends = [patch.get_path().get_extents() for patch in axis.patches[4:]]
-    assert [(round(e.x0), round(e.x1)) for e in ends] == [(0, 1), (3, 4)]
+    rows = {"characters": list("ab  b"), "words": ["ab", "b"], "again": ["ab", "b"]}
+    axis = axis_of(plot_subwords({"ab  b": rows}))
+    ends = [patch.get_path().get_extents() for patch in axis.patches[5:]]
+    boxes = [(round(e.x0), round(e.x1), round(e.y1)) for e in ends]
+    assert boxes == [(0, 2, 1), (4, 5, 1), (0, 2, 2), (4, 5, 2)]
+    letters = [(text.get_text(), *text.get_position()) for text in axis.texts[5:8]]
+    assert letters == [("a", 0.5, 1), ("b", 1.5, 1), ("b", 4.5, 1)]
+    wide = [patch.get_linewidth() == 2 for patch in axis.patches[5:]]
+    assert wide == [True, False, False, False], "only what is new stands out"
+    merges = axis_of(plot_merges(my_cut.right, ["ab"], [("c", "b"), ("a", "b")]))
+    assert labels(merges)[0] == ["characters", "a + b"]
     with pytest.raises(ValueError, match="no 'c' after position 1"):
         plot_subwords({"a b": {"words": ["a", "c"]}})
 
@@ -413,9 +421,11 @@ def test_the_machine_has_each_part_that_a_chapter_lights(number: str) -> None:
     _, parts = load_data("pictures/machine")[number]
     svg = machine_svg(number)
     groups = [{*found.split()} for found in re.findall('<g class="(.*?)"', svg)]
-    for part in parts.split():
-        matching = [group for group in groups if {*part.split(".")} <= group]
-        assert matching and all("on" in group for group in matching), part
+    named = [{*part.split(".")} for part in parts.split()]
+    assert all(any(part <= group for group in groups) for part in named)
+    for group in groups:
+        assert ("on" in group) == any(part <= group for part in named), group
+    assert ('"nmt-machine wrong"' in svg) == (number == "11")
     sizes = re.findall(r"font(?:-size)?: (\d+)px", svg)
     assert min(map(int, sizes)) >= 11 and "@" not in svg.replace("@media", "")
     shown = machine(number).data

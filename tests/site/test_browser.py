@@ -96,6 +96,15 @@ def filled(part: Any, y: float = 0.5) -> float:
     return float((abs(row - row[0]).sum(-1) < 30).mean())
 
 
+# The parts of a page that its state has no use for.
+HIDDEN = """host => [...host.shadowRoot.querySelectorAll('[data-part][hidden]')]
+    .map(one => one.dataset.part).sort().join(' ')"""
+
+
+def hidden_parts(page: Any) -> str:
+    return str(page.locator(".nmt-live").evaluate(HIDDEN))
+
+
 def signed(number: float) -> str:
     return f"{number:.2f}".replace("-", "−")
 
@@ -288,6 +297,8 @@ def test_a_word_that_is_chosen_and_heads_that_are_off(german: Any) -> None:
     text, file = live.EXAMPLES["en-de"][0], live.model_path("en-de")
     ((plain,),) = node(file, [{"text": text}])
     assert settled(page) == expected("en-de", text) == plain["text"]
+    search = "alphas numbers off offer picture redraw treeAsTable"
+    assert hidden_parts(page) == f"again {search} versus was"
     rows = page.locator(".bars tbody tr").all()
     for row, choice in zip(rows, plain["steps"][0], strict=True):
         p = choice["p"]
@@ -299,7 +310,7 @@ def test_a_word_that_is_chosen_and_heads_that_are_off(german: Any) -> None:
     texts = [answer["text"] for answer in node(file, jobs)[0]]
     other = next(i for i, words in enumerate(texts) if words != plain["text"])
     page.locator(".bars tbody").get_by_role("button").nth(other).click()
-    assert settled(page) == texts[other]
+    assert settled(page) == texts[other] and hidden_parts(page) == f"{search} was"
     page.get_by_role("button", name="Let the model choose again").click()
     assert settled(page) == plain["text"]
     were = odds(page)
@@ -353,7 +364,9 @@ def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> N
     chip, button = page.locator("[data-part=off]"), page.locator(".tries button")
     first = settled(page)
     assert first == expected("en-fr", RED_CAR)
-    assert not chip.is_visible() and page.locator(".result mark").count() == 0
+    later = "heads machine numbers off progress share tree versus words"
+    assert hidden_parts(page) == later
+    assert page.locator(".result mark").count() == 0
     button.click()
     assert settled(page) == RED_CAR_OFF
     assert chip.inner_text() == OFF and first in page.locator(".versus").inner_text()
@@ -459,9 +472,10 @@ def test_a_translation_is_drawn_and_the_tree_is_pressed(german: Any) -> None:
     for _ in range(5):
         german.get_by_role("button", name="Draw again").click()
         drawn.add(settled(german))
-    assert len(drawn) > 2
+    assert len(drawn) > 2 and "redraw" not in hidden_parts(german)
     german.get_by_role("radio", name="3", exact=True).click()
     assert settled(german) == expected("en-de", OWN, 3)
+    assert hidden_parts(german) == "again numbers off offer redraw versus was"
     german.locator(".tree g.dropped").first.click()
     settled(german)
     assert german.locator(".chip.mine").count() >= 1
