@@ -39,13 +39,14 @@ def test_each_script_of_the_page_is_placed(chapter: Any) -> None:
 
 
 def test_two_losses_that_are_not_one_number(chapter: Any) -> None:
+    """Of 16 seeds, 7.9 to 9.2 where the target is shifted twice, else 10.7 to 11.3."""
     once, twice = chapter.shifted.values()
     assert max(once.answers.own, twice.answers.own) < 0.1
     for script in (once, twice):
         ours = chapter.loss(script.model, script.batch)
-        assert ours > 8 and abs(ours - script.answers.ours) < 1e-4
+        assert ours > 7 and abs(ours - script.answers.ours) < 1e-4
     for name in chapter.shifted:
-        assert span(name, "her loss")[1] < 0.1 and span(name, "our loss")[0] > 8
+        assert span(name, "her loss")[1] < 0.1 and span(name, "our loss")[0] > 7
     assert span("label smoothing (no mistake)", "our loss")[1] < 0.06
     low, high = span("label smoothing (no mistake)", "her loss")
     assert 0.95 <= low <= high <= 0.97
