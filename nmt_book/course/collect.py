@@ -12,10 +12,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from csv import DictReader
+from csv import reader
 from dataclasses import dataclass
-from functools import partial
-from io import BytesIO
+from functools import lru_cache, partial
+from io import BytesIO, StringIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -31,11 +31,11 @@ COLUMNS = ("id", "last_name", "first_name", "email", "lms_user_id")
 JUNK = re.compile(r"(?i)\.ipynb_checkpoints|__MACOSX|\.[^.].*|Thumbs\.db|desktop\.ini")
 # How each platform begins the name of a file or a folder. ``name`` is the student's,
 # ``lms`` the platform's number of the student, ``paper`` one of this submission only,
-# ``nth`` grows with each try.
+# ``nth`` grows with each try. TITLE is what an assignment may be called.
 PLATFORMS = {
     "Moodle": r"(?P<name>[^_]+)_(?P<paper>\d+)_assignsubmission_",
     "Canvas": r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<lms>\d+)_(?P<nth>\d+)_",
-    "Blackboard": r".+?_(?P<name>[^_]+)_attempt_(?P<nth>\d{4}(-\d\d){5})",
+    "Blackboard": r"(.*?TITLE|[^_]+)_(?P<name>.+)_attempt_(?P<nth>\d{4}(-\d\d){5})",
 }
 STUDENTS = "students.csv"
 NOBODY = "its name does not tell whose it is"
@@ -63,9 +63,10 @@ class File:
 
 
 def files(folder: Path) -> Iterator[File]:
-    """Each file of a folder, and each empty folder in it; those of zips, too."""
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
+    """Each file of a folder or a zip, and each empty folder; those of inner zips."""
+    inside = sorted(folder.rglob("*"))
+    for path in inside or [folder]:
+        parts = path.relative_to(folder if inside else folder.parent).parts
         if any(map(JUNK.fullmatch, parts)):
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
@@ -89,14 +90,14 @@ def opened(
         return
     try:
         archive = ZipFile(path or read())
-        members = dict[tuple[str, ...], ZipInfo]()
+        members = list[tuple[tuple[str, ...], ZipInfo]]()
         for info in archive.infolist():
             inner = tuple(
                 p for p in PurePosixPath(info.filename).parts if p.strip("./")
             )
             if inner and not (info.is_dir() or any(map(JUNK.fullmatch, inner))):
-                members[inner] = info
-        size = sum(info.file_size for info in members.values())
+                members.append((inner, info))
+        size = sum(info.file_size for _, info in members)
         if not members:
             raise Unreadable("it is an empty zip")
         if size > MAX_ZIP or len(members) > MAX_MEMBERS or depth == MAX_DEPTH:
@@ -106,9 +107,9 @@ def opened(
     except Exception:  # whatever a file can hold
         yield File(parts, reason="it is a zip that cannot be opened")
     else:
-        if pack < 0 and sum(map(is_notebook, members)) > 1:
+        if pack < 0 and sum(is_notebook(inner) for inner, _ in members) > 1:
             pack = len(parts) - 1
-        for inner, info in members.items():
+        for inner, info in members:
             where = (*parts[:-1], parts[-1][:-4], *inner)
             yield from opened(where, partial(archive.open, info), None, pack, depth + 1)
 
@@ -149,6 +150,7 @@ def fold(text: str) -> str:
 def safe(student: str) -> str:
     """A student's name that nbgrader, a folder and a table can hold: nothing in it
     begins a formula, and different names stay different."""
+    student = unicodedata.normalize("NFC", student)
     name = re.sub(r"[^\w.@-]+", "_", student)[:60].lstrip("-@._")
     if name == student:
         return name
@@ -156,44 +158,63 @@ def safe(student: str) -> str:
     return f"{name or 'student'}-{digest[:6]}"
 
 
+def lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a teacher's table, if there is one, but not the empty ones.
+
+    Raises:
+        ValueError: it is not in UTF-8.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+    except UnicodeError:
+        raise ValueError(f"{path}: save it as CSV in UTF-8") from None
+    for number, row in enumerate(reader(StringIO(text)), start=1):
+        if any(row := [cell.strip() for cell in row]):
+            yield number, row
+
+
 def read_students(path: Path) -> tuple[list[dict[str, str]], Index]:
     """The teacher's list, if there is one: a table with the columns of nbgrader's own
     (``nbgrader db student import``): id, last_name, first_name, email, lms_user_id.
 
     Raises:
-        ValueError: the table has no ids.
+        ValueError: a line cannot be read, has no id, or has that of another line.
     """
     people, index = list[dict[str, str]](), Index()
-    if path.exists():
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = [
-                {c: (row.get(c) or "").strip() for c in COLUMNS}
-                for row in DictReader(stream)
-            ]
-        for row in rows:
-            id, last, first, email, names = row.values()
-            row["lms_user_id"] = number = [*names.split(), ""][0]
-            if not id:
-                raise ValueError(f"{path}: each line needs {', '.join(COLUMNS)}")
-            login = email.partition("@")[0]
-            called = [id, *names.split(), email, login, first + last, last + first]
-            person = {c: text.lstrip("=+-@") for c, text in row.items()}
-            person["id"] = safe(id)
-            for name in {*map(fold, called), f"number {number}"} - {""}:
-                index.setdefault(name, set()).add(person["id"])
-            people.append(person)
+    (_, head), *rows = [*lines(path)] or [(0, [])]
+    columns = [name.lower() for name in head]
+    for number, cells in rows:
+        row = {**dict.fromkeys(COLUMNS, ""), **dict(zip(columns, cells, strict=False))}
+        id, last, first, email, names = (row[column] for column in COLUMNS)
+        row["lms_user_id"] = lms = [*names.split(), ""][0]
+        person = {c: row[c].lstrip("=+-@") for c in COLUMNS} | {"id": safe(id)}
+        if not id or any(other["id"] == person["id"] for other in people):
+            need = f"{', '.join(COLUMNS)}; and an id is one person's"
+            raise ValueError(f"{path}, line {number}: each line needs {need}")
+        login = email.partition("@")[0]
+        called = [id, *names.split(), email, login, first + last, last + first]
+        for name in {*map(fold, called), f"number {lms}"} - {""}:
+            index.setdefault(name, set()).add(person["id"])
+        people.append(person)
     return people, index
+
+
+def titles(names: list[str]) -> str:
+    """Matches what a platform, an editor or a browser makes of an assignment's name."""
+    either = "|".join(f"{name}|{name.partition('_')[0]}" for name in names)
+    either = either.replace("_", "[-_ ]")
+    copied = r"((copy|copie|copia|cópia|kopie) \w+ )?"
+    return rf"{copied}({either})(\.ipynb)?( \(\d+\)|-Copy\d+)*"
 
 
 def identify(file: File, title: str, index: Index) -> set[str]:
     """Finds out who handed in a file, from the outermost name that tells it; returns
     the students it can be: those of the list, else whoever the platform names."""
-    title = rf"(copy of )?({title})(\.ipynb)?( \(\d+\)|-Copy\d+)*"
     last = re.sub(r"(?i)\.(ipynb(\.json|\.txt)?|\w{1,5})$", "", file.parts[-1])
     plain = list[str]()
     for part in (*file.parts[:-1], last):
         for pattern in PLATFORMS.values():
-            if match := re.match(pattern, part):
+            if match := re.match(pattern.replace("TITLE", title), part, re.I):
                 known = defaultdict(str, match.groupdict(""))
                 number = known["lms"]
                 file.name, file.paper, file.late = part, known["paper"], known["late"]
@@ -222,6 +243,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
     student's folder, and stop at the first name that it cannot read.
     """
     numbers = {name.partition("_")[0]: name for name in names}
+    title = titles(names)
     mark = re.compile(rf"(?i)(?<![A-Za-z0-9])({'|'.join(numbers)})(?![A-Za-z0-9])")
     found, problems = defaultdict[Key, list[File]](list), Problems(list)
     rest = list[tuple[Key, File]]()
@@ -233,33 +255,42 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
         texts = [part.replace("_", " ") for part in reversed(file.parts)]
         number = next((m[1].upper() for m in map(mark.search, texts) if m), "")
         name = numbers.get(number, "")
-        title = "|".join(filter(None, (re.sub("_", "[-_ ]", name), number))) or "-"
         students = identify(file, title, index)
         key = min(students, default=""), name
         if file.reason or not is_notebook(file.parts):
             rest.append((key, file))
         elif len(students) > 1:
-            tell(file, f"{STUDENTS} has several people of this name")
+            several_people = f"{STUDENTS} has several people of this name"
+            tell(file, f"{several_people}: put it into a folder of its id")
         elif not students:
             tell(file, f"{STUDENTS} has nobody of this name" if index else NOBODY)
         elif not name:
             tell(file, "put the assignment into its name, such as A1")
         else:
             found[key].append(file)
-    new = set[Key]()
+    new, who = set[Key](), set[str]()
     for (student, name), several in found.items():
         if len({file.paper for file in several} - {""}) > 1:
             for file in several:
-                tell(file, "two people have this name: put it into a folder of its id")
+                tell(file, f"two people have this name: list them in {STUDENTS}")
             continue
-        best = max(several, key=lambda f: (f.parts[-1] == f"{name}.ipynb", f.nth))
+        best, text = None, ""
+        several.sort(
+            key=lambda f: (f.parts[-1] == f"{name}.ipynb", f.nth), reverse=True
+        )
         for file in several:
-            if file != best:
-                tell(file, f"{best.parts[-1]} counts")
-        try:
-            text = nbformat.writes(read(best.open))
-        except Unreadable as error:
-            tell(best, error)
+            try:
+                notebook = read(file.open)
+                if {cell.source for cell in notebook.cells} <= stubs(root, name):
+                    file.reason = "nothing is written in it yet"
+                    rest.append(((file.name, ""), file))
+                elif best:
+                    tell(file, f"{best.parts[-1]} counts")
+                else:
+                    best, text = file, nbformat.writes(notebook)
+            except Unreadable as error:
+                tell(file, error)
+        if not best:
             continue
         target = root / f"submitted/{student}/{name}/{name}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -270,11 +301,18 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
             problems["late, says Canvas"].append(f"{student} {name}")
         write(target, text)
         new.add((student, name))
-    who = {student for student, _ in new}
+        who |= {student, best.name}
     for (student, name), file in rest:
         if student not in who or (name and (student, name) not in new):
             tell(file, file.reason or "it is not a notebook (.ipynb)")
     return problems
+
+
+@lru_cache(8)
+def stubs(root: Path, name: str) -> set[str]:
+    """The texts of the cells of a release."""
+    release = nbformat.read(root / f"release/{name}/{name}.ipynb", 4)
+    return {"", *(cell.source.strip() for cell in release.cells)}
 
 
 def write(path: Path, text: str) -> None:

@@ -7,15 +7,14 @@ date of a file, is the student's to choose.
 
 from __future__ import annotations
 
-import csv
 import re
 import sys
 from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from .collect import STUDENTS, Index, Key, fold, read_students, safe
+from .collect import STUDENTS, Index, Key, fold, lines, read_students, safe, write
 from .course import OUT
 
 TIMES, EXTENSIONS = "times.csv", "extensions.csv"
@@ -44,55 +43,89 @@ def read_list(
     Raises:
         ValueError: a line cannot be read; the message says which.
     """
-    numbers, table = {name.partition("_")[0]: name for name in names}, dict[Key, T]()
-    if path.exists():
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            for line, row in enumerate(csv.reader(stream), start=1):
-                try:
-                    student, assignment, text = (cell.strip() for cell in row)
-                    if line > 1:
-                        (known,) = index.get(fold(student)) or {safe(student)}
-                        name = numbers[assignment.partition("_")[0].upper()]
-                        table[known, name] = value(text)
-                except (KeyError, ValueError, OverflowError):
-                    raise ValueError(
-                        f"{path}, line {line}: write student, assignment and time, "
-                        "such as ada,A1,2027-02-01 18:00:00 UTC"
-                    ) from None
+    table = dict[Key, T]()
+    for line, row in lines(path):
+        try:
+            student, assignment, text = row
+            if line > 1:
+                key = known(student, index), numbered(assignment, names)
+                table[key] = value(text)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(
+                f"{path}, line {line}: write student, assignment and time, "
+                f"such as ada,A1,2027-02-01 18:00:00 UTC ({error})"
+            ) from None
     return table
+
+
+def known(student: str, index: Index) -> str:
+    """The id of a student of the list, or what would be it if there is none.
+
+    Raises:
+        ValueError: the list has nobody of this name, or several people.
+    """
+    people = index.get(fold(student), set()) if index else {safe(student)} - {""}
+    if len(people) != 1:
+        raise ValueError(f"{STUDENTS} has {len(people)} people called {student!r}")
+    return min(people)
+
+
+def numbered(number: str, names: list[str]) -> str:
+    """The assignment of a number such as A1.
+
+    Raises:
+        ValueError: there is none.
+    """
+    for name in names:
+        if number.partition("_")[0].upper() == name.partition("_")[0]:
+            return name
+    raise ValueError(f"there is no assignment {number!r}")
+
+
+def days(text: str) -> float:
+    """An extension.
+
+    Raises:
+        ValueError: it is no number of days.
+    """
+    if 0 <= (number := float(text)) < 1000:
+        return number
+    raise ValueError(f"{text} is no number of days")
 
 
 def main(task: str, *words: str, root: Path = OUT) -> None:
     """Does one of the two commands.
 
     Raises:
-        ValueError, KeyError: the words are none of ``USAGE``.
+        ValueError: the words are none of ``USAGE``.
     """
     from nbgrader.api import Gradebook
 
-    names = {path.name[:2]: path.name for path in root.glob("source/A*")}
+    names = sorted(path.name for path in root.glob("source/A*"))
+    if not names:
+        raise ValueError(f"{root} holds no course: run make class first")
     index = read_students(root / STUDENTS)[1]
     if task == "due" and words:
+        pairs = [word.split("=", 1) for word in words]
+        dates = {numbered(number, names): utc(text) for number, text in pairs}
         with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
-            for number, text in (word.split("=", 1) for word in words):
-                book.update_or_create_assignment(names[number], duedate=utc(text))
-                print(f"{names[number]} is due at {utc(text):%F %R} UTC")
+            for name, time in dates.items():
+                book.update_or_create_assignment(name, duedate=time)
+                print(f"{name} is due at {time:%F %R} UTC")
         return
-    student, days, *only = words
-    (known,) = index[fold(student)] if index else {safe(student)} - {""}
-    table = read_list(root / EXTENSIONS, [*names.values()], index, float)
-    for number in filter(None, only) if any(only) else names:
-        table[known, names[number]] = float(days)
-    with (root / EXTENSIONS).open("w", newline="") as stream:
-        lines: Any = csv.writer(stream)
-        lines.writerow(["student", "assignment", "days"])
-        lines.writerows([*key, days] for key, days in table.items())
-    print(f"{known}: {days} days more; the next make grade counts them")
+    student, more, *only = words
+    id = known(student, index)
+    table = read_list(root / EXTENSIONS, names, index, days)
+    for name in [numbered(number, names) for number in only if number] or names:
+        table[id, name] = days(more)
+    rows = [f"{','.join(key)},{number}\n" for key, number in table.items()]
+    write(root / EXTENSIONS, "".join(["student,assignment,days\n", *rows]))
+    print(f"{id}: {more} days more; the next make grade counts them")
 
 
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
-    except (KeyError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         print(f"error: {error}; {USAGE}", file=sys.stderr)
         sys.exit(2)

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,19 @@ import torch
 
 from . import sandbox, tables
 from .assignment import LOOK
-from .collect import STUDENTS, Key, Problems, collect, read_students
+from .collect import (
+    STUDENTS,
+    File,
+    Index,
+    Key,
+    Problems,
+    collect,
+    identify,
+    read_students,
+    titles,
+)
 from .course import OUT
-from .dates import EXTENSIONS, TIMES, read_list, utc
+from .dates import EXTENSIONS, TIMES, days, read_list, utc
 
 PAGE = "<style>img {max-width: 100%}</style>\n<!-- of the marks "
 
@@ -44,8 +55,8 @@ def main() -> int:
     try:
         if not any(root.glob("source/*")):
             raise ValueError(f"{options.course} holds no course: run make class first")
-        if options.folder and not options.folder.is_dir():
-            raise ValueError(f"there is no folder {options.folder}")
+        if options.folder and not options.folder.exists():
+            raise ValueError(f"there is no {options.folder}")
         if not options.trusted and (reason := sandbox.unavailable()):
             trust = "or make grade TRUSTED=1, for a class that you trust"
             raise ValueError(f"{reason}; {trust}")
@@ -71,7 +82,7 @@ def grade(
     root, names = course, sorted(path.name for path in course.glob("source/*"))
     people, index = read_students(root / STUDENTS)
     times = read_list(root / TIMES, names, index, utc)
-    extensions = read_list(root / EXTENSIONS, names, index, float)
+    extensions = read_list(root / EXTENSIONS, names, index, days)
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")  # SQLAlchemy's, which teachers cannot act on
     os.chdir(root)  # where nbgrader looks for its config
@@ -84,6 +95,8 @@ def grade(
     with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
         for person in people:
             book.update_or_create_student(person.pop("id"), **person)
+        if index:
+            adopt(book, root, titles(names), index)
     problems = collect(folder, root, names, index) if folder else Problems(list)
     new, marked = to_mark(root, again, problems)
     for student, name in new:
@@ -105,6 +118,9 @@ def grade(
             for student in book.students:
                 if not (root / f"submitted/{student.id}/{name}").exists():
                     problems[f"did not hand in {name}"].append(student.id)
+        for student in book.students if index else []:
+            if student.id not in set[str]().union(*index.values()):
+                problems[f"not in {STUDENTS}"].append(student.id)
     for (student, name), state in sorted(states.items()):
         try:
             write_page(api, root, student, name, *state)
@@ -117,6 +133,28 @@ def grade(
         line = f"{text}: {', '.join(those)}"
         print("\n" + "".join(c if c.isprintable() else "?" for c in line))
     print(f"\nmarks: {table}; pages for students: {root}/feedback")
+
+
+def adopt(book: Any, root: Path, title: str, index: Index) -> None:
+    """Gives the id of the list to whoever was collected under a platform's name before
+    there was a list. What this person has handed in since is not replaced."""
+    from nbgrader.api import MissingEntry
+
+    for page in sorted(root.glob("submitted/*/*/page.txt")):
+        *_, old, name, _ = page.parts
+        people = identify(File((page.read_text(),)), title, index)
+        id = min(people, default=old)
+        if len(people) > 1 or (root / f"submitted/{id}/{name}").exists():
+            continue
+        with suppress(MissingEntry):  # it was cut off
+            book.find_submission(name, old).student = book.find_student(id)
+            book.db.commit()
+            if not book.find_student(old).submissions:
+                book.remove_student(old)
+        for step in ("feedback", "autograded", "submitted"):  # the last is the sign
+            if (folder := root / step / old / name).exists():
+                (root / step / id).mkdir(parents=True, exist_ok=True)
+                folder.rename(root / step / id / name)
 
 
 def set_times(
@@ -136,12 +174,11 @@ def set_times(
     with Gradebook(url, "nmt") as book:
         for student, name in sorted(marked):
             one = book.find_submission(name, student)
-            days = extensions.get((student, name))
-            one.extension = timedelta(days) if days else None
-            if times:
-                one.timestamp = times.get((student, name))
-                if not one.timestamp:
-                    problems[f"no time in {TIMES}"].append(f"{student} {name}")
+            more = extensions.get((student, name))
+            one.extension = timedelta(more) if more else None
+            one.timestamp = times.get((student, name))
+            if times and not one.timestamp:
+                problems[f"no time in {TIMES}"].append(f"{student} {name}")
             if one.total_seconds_late or one.late_submission_penalty:
                 late.append((student, name))
                 text = f"{one.total_seconds_late / 3600:.1f} hours late"
@@ -162,10 +199,12 @@ def to_mark(
     The last thing that ``mark`` writes says of which texts its marks are, so those of a
     submission that was cut off never count.
     """
-    new, marked, words = list[Key](), set[Key](), set(again)
+    new, marked, words = list[Key](), set[Key](), {*map(str.casefold, again)}
+    unknown = {*words}
     for path in sorted(root.glob("submitted/*/*/*.ipynb")):
         student, name = key = path.parts[-3], path.stem
-        wanted = {student, name, name.partition("_")[0]}
+        wanted = {text.casefold() for text in (student, name, name.partition("_")[0])}
+        unknown -= wanted
         file = root / f"autograded/{student}/{name}/marks.txt"
         old = file.read_text().split() if file.exists() else []
         now = texts(root, student, name)
@@ -179,6 +218,8 @@ def to_mark(
                 number = name.partition("_")[0]
                 said = f"source/ has changed since: make grade AGAIN={number}"
                 problems[said].append(f"{student} {name}")
+    if unknown:
+        raise ValueError(f"AGAIN: nothing was collected of {', '.join(unknown)}")
     return new, marked
 
 

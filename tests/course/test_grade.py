@@ -48,23 +48,23 @@ OF, WHO = kit.assignment(NAME), ("ada", "bob", "abe", "fay", "eve", "gil")
 # ----------------------------------------------------------------------------
 # collecting
 
-EMPTY = json.dumps(nbformat.v4.new_notebook())
+LITTLE = json.dumps(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x")]))
 # Student w is number k, assignment n is number i.
 PLACES = """\
 muller{w}_12{k}_9{i}1_{t}.ipynb
 muller{w}_LATE_12{k}_9{i}2_{n}-1.ipynb
 {W} Müller_7{i}{k}_assignsubmission_file_/{t}.ipynb
 {W} Müller_7{i}{k}_assignsubmission_file_{n} (1).ipynb
-{n}_{w}_attempt_2027-02-0{i}-15-00-00_x.ipynb.txt
+{n}_{w}_m_attempt_2027-02-0{i}-15-00-00_x.ipynb.txt
 {n}-submissions/{n}-{w}-m/{t}.ipynb
 Copy of {t}.ipynb - {W} Müller.ipynb.json
-{W} Müller - {n}.ipynb
+{W} Müller - Kopie von {n}.ipynb
 {w}/{t}/{t}.ipynb
 {n}/{w}.ipynb
 {w}_{n}-Copy1.ipynb
 """.splitlines()
-HEAD = "id,last_name,first_name,email,lms_user_id\n"
-PEOPLE = f"{HEAD}bob,Müller,Bob,,121 bob-m\neve,Müller,Eve,,122 eve-m\n"
+HEAD = "id, Last_name,first_name,email,lms_user_id\n"
+PEOPLE = f"{HEAD}bob,Müller,Bob,,121 bob-m\n,,,,\neve,Müller,Eve,,122 eve-m\n"
 
 
 def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
@@ -82,6 +82,8 @@ def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
 
 def collected(root: Path) -> tuple[list[str], dict[str, str]]:
     """Whose submissions there are, and what is told of each file."""
+    for name in kit.NAMES:
+        kit.hand_in(root / f"release/{name}/{name}.ipynb", nbformat.v4.new_notebook())
     index = collect.read_students(root / "students.csv")[1]
     problems = collect.collect(root / "in", root, kit.NAMES, index)
     told = {file: text for text, files in problems.items() for file in files}
@@ -96,7 +98,7 @@ def test_a_student_is_one_person(first: int, how: str, tmp_path: Path) -> None:
         place = PLACES[(first + i * (how == "list")) % len(PLACES)]
         for k, w in enumerate(["bob", "eve"], 1):
             file = place.format(i=i, k=k, w=w, W=w.title(), t=title, n=title[:2])
-            pack(tmp_path / "in" / ("all.zip" if how == "zips" else ""), {file: EMPTY})
+            pack(tmp_path / "in" / ("all.zip" if how == "zips" else ""), {file: LITTLE})
     if how == "list":
         (tmp_path / "students.csv").write_text(PEOPLE)
     got, told = collected(tmp_path)
@@ -115,19 +117,19 @@ def test_whatever_gives_no_submission_is_told(
         return pack(tmp_path / "a.zip", {name: data})
 
     fine = "ok/A1.ipynb", "ok/notes.txt", "json/A1.ipynb.json", "text/A1.IPYNB.txt"
-    files: dict[str, str | bytes] = dict.fromkeys(fine, EMPTY)
-    files |= {"up.zip": zipped("../../up/A1.ipynb", EMPTY)}
+    files: dict[str, str | bytes] = dict.fromkeys(fine, LITTLE)
+    files |= {"up.zip": zipped("../../up/A1.ipynb", LITTLE)}
     told_of = {f"{t.replace(' ', '-')}_A1.ipynb": file for t, file in FILES.items()}
     bad: dict[str, str | bytes] = {file: data for file, (data, _) in told_of.items()}
     files["old/A1.ipynb"] = bad.pop("an-old-format_A1.ipynb")
     bad |= {f"{end}/A1.{end}": "x" for end in ("py", "html", "pdf", "rar", "zip")}
-    deep = zipped("A1.ipynb", EMPTY)
+    deep = zipped("A1.ipynb", LITTLE)
     for _ in range(4):
         deep = zipped("a.zip", deep)
     bad |= {"other.zip": zipped("a.py", ""), "junk.zip": zipped("._A1.ipynb", "")}
     bad |= {"deep.zip": deep, "bomb.zip": zipped("A1.ipynb", bytes(2 << 20))}
-    bad |= {"hidden/.A1.ipynb": "", "new/work.ipynb": EMPTY, "A1.ipynb": EMPTY}
-    bad |= {f"Bob_{i}_assignsubmission_file/A1.ipynb": EMPTY for i in (1, 2)}
+    bad |= {"hidden/.A1.ipynb": "", "new/work.ipynb": LITTLE, "A1.ipynb": LITTLE}
+    bad |= {f"Bob_{i}_assignsubmission_file/A1.ipynb": LITTLE for i in (1, 2)}
     pack(tmp_path / "in", files | bad)
     (tmp_path / "in/link_A1.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "in/pipe_A1.ipynb")
@@ -135,6 +137,7 @@ def test_whatever_gives_no_submission_is_told(
     assert got == ["json", "ok", "old", "text", "up"]
     assert all(why in told[file] for file, (_, why) in told_of.items() if why)
     assert told["bomb.zip"].endswith("holds too much")
+    assert [f.parts[-1] for f in collect.files(tmp_path / "in/up.zip")] == ["A1.ipynb"]
     missing = [*bad, "link_A1.ipynb", "pipe_A1.ipynb"]
     first = re.compile(r"/|\.zip|\.ipynb")
     assert {first.split(f)[0] for f in told} == {first.split(f)[0] for f in missing}
@@ -146,11 +149,57 @@ def test_with_a_list_nobody_else_is_collected(tmp_path: Path) -> None:
     here = "bob/mullereve_122_1_A1.ipynb", "bobm_121_3_mullereve_122_1_A2.ipynb"
     pack(
         tmp_path / "in",
-        dict.fromkeys([*here, "gina_A1.ipynb", "Bob Müller - A3.ipynb"], EMPTY),
+        dict.fromkeys([*here, "gina_A1.ipynb", "Bob Müller - A3.ipynb"], LITTLE),
     )
     got, told = collected(tmp_path)
     assert got == ["bob", "bob"] and "nobody" in told["gina_A1.ipynb"]
     assert "several people" in told["Bob Müller - A3.ipynb"]
+
+
+@pytest.mark.parametrize("people", ["", PEOPLE])
+def test_what_is_as_it_was_released_is_not_handed_in(
+    people: str, tmp_path: Path
+) -> None:
+    """A repository holds all assignments; what is worked on may have another name."""
+    (tmp_path / "students.csv").write_text(people)
+    released = json.dumps(nbformat.v4.new_notebook())
+    here = "A1-submissions/A1-bob-m"
+    pack(tmp_path / "in", {f"{here}/{t}/{t}.ipynb": released for t in kit.NAMES})
+    pack(tmp_path / "in", {f"{here}/{NAME}/my.ipynb": LITTLE})
+    assert collected(tmp_path) == (["bob" if people else "bob-m"], {})
+    pack(tmp_path / "in", {"A1-submissions/A1-eve-m/A1.ipynb": released})
+    (told,) = collected(tmp_path)[1].values()
+    assert told.endswith("nothing is written in it yet")
+
+
+@pytest.mark.parametrize("text", ["bob,Müller,,,\n", "bob,,,,\nbob,,,,\n", ",Bob,,,\n"])
+def test_a_list_that_cannot_be_read(text: str, tmp_path: Path) -> None:
+    """In another encoding, of two people with one id, or of one without."""
+    (tmp_path / "students.csv").write_bytes((HEAD + text).encode("latin-1"))
+    with pytest.raises(ValueError, match=r"students\.csv"):
+        collect.read_students(tmp_path / "students.csv")
+
+
+@pytest.mark.filterwarnings("ignore")  # SQLAlchemy's, about nbgrader
+def test_who_was_collected_before_there_was_a_list_is_the_same_person(
+    tmp_path: Path,
+) -> None:
+    pack(
+        tmp_path / f"submitted/Bob_M/{NAME}",
+        {"page.txt": "Bob Müller_7_assignsubmission_file_A1"},
+    )
+    (tmp_path / "students.csv").write_text(PEOPLE)
+    index = collect.read_students(tmp_path / "students.csv")[1]
+    with Gradebook(f"sqlite:///{tmp_path}/gradebook.db") as book:
+        book.add_assignment(NAME)
+        for student in ("Bob_M", "bob"):
+            book.add_student(student)
+        book.add_submission(NAME, "Bob_M")
+        for _ in range(2):
+            grade.adopt(book, tmp_path, collect.titles([NAME]), index)
+        assert [s.id for s in book.students] == ["bob"]
+        assert book.find_submission(NAME, "bob")
+    assert (tmp_path / f"submitted/bob/{NAME}/page.txt").exists()
 
 
 def test_names_are_safe_and_stay_different() -> None:
@@ -162,6 +211,7 @@ def test_names_are_safe_and_stay_different() -> None:
         assert name.isprintable() and name[0] not in "=+-@." and len(name) < 80
         assert not set(name) & set(",;/\"'\t ="), name
     assert collect.safe("ada.lovelace") == "ada.lovelace"
+    assert collect.safe("Zo\u0308e") == collect.safe("Zöe"), "as macOS writes it"
 
 
 # ------------------------------------------------------------------ a class, graded
@@ -178,10 +228,11 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     people = [f"{who},Family,{who},{who}@example.org,7 {who}-f\n" for who in WHO]
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
-    hand_in(folder / "1/bob/A1.ipynb", blank=True)
+    hand_in(folder / "1/bob/A1.ipynb", part="tokenize")
+    hand_in(folder / "1/gil/A1.ipynb")
     hand_in(folder / "1/abe/A1.ipynb", answers="abe's", own=ODD)
     (folder / "1/abe/timestamp.txt").write_text("1999-01-02 10:00:00 UTC")
-    hand_in(folder / "1/fay_1_assignsubmission_file/A1.ipynb", blank=True)
+    hand_in(folder / "1/fay_1_assignsubmission_file/A1.ipynb", part="tokenize")
     (folder / "1/gil.pdf").touch()
     (root / "feedback").mkdir()
     (root / "feedback/fay").touch()  # in place of a folder
@@ -206,14 +257,11 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def hand_in(
-    path: Path,
-    answers: str = "",
-    blank: bool = False,
-    part: str = "",
-    own: Sequence[str] = (),
+    path: Path, answers: str = "", part: str = "", own: Sequence[str] = ()
 ) -> None:
+    """All answers, one part's, or the release as it was."""
     alone = {part: kit.solution(OF.source, part)} if part else None
-    notebook = kit.submission(OF, alone, blank=blank or bool(part))
+    notebook = kit.submission(OF, alone, blank=not answers)
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and answers and cell.metadata.nbgrader.solution:
             cell.source = f"By {answers} hand: {cell.metadata.nbgrader.grade_id}"
@@ -260,7 +308,7 @@ def test_marks_are_of_what_was_collected(graded: Path) -> None:
     marks = {row[0]: row[4:] for row in rows}
     assert marks["ada"] == ["92.0", "3.5", "95.5"]
     assert marks["bob"] == marks["abe"] == ["92.0", "unread", "unread"]
-    assert marks["eve"] == ["14.0", "0.0", "14.0"] and marks["fay"][2] == "0.0"
+    assert marks["eve"] == marks["fay"] == ["14.0", "0.0", "14.0"]
     assert len(rows) == 5, "neither gil, who handed nothing in, nor the unknown one"
 
 
@@ -284,6 +332,7 @@ def test_what_happened_is_told_in_one_line_each(graded: Path) -> None:
     assert "not collected: students.csv has nobody of this name: =cmd;x/A1" in said[1]
     assert "not collected: it is not a notebook (.ipynb): gil.pdf" in said[1]
     assert f"did not hand in {NAME}: eve, gil" in said[1]
+    assert "nothing is written in it yet: gil/A1.ipynb" in said[1]
     (told,) = [line for line in said[1].splitlines() if "NotADirectory" in line]
     assert told.startswith("no page") and told.endswith(f"fay {NAME}")
     assert f"no time in times.csv: abe {NAME}, bob {NAME}, fay {NAME}" in said[2]
@@ -329,7 +378,14 @@ def test_copies_are_found_and_nobody_else() -> None:
 def test_times_are_the_teachers(graded: Path) -> None:
     with Gradebook(f"sqlite:///{graded}/class/gradebook.db", "nmt") as book:
         assert book.find_submission(NAME, "eve").timestamp == datetime(2030, 1, 2, 10)
-        assert book.find_submission(NAME, "abe").timestamp is None, "a student's"
+        abe = book.find_submission(NAME, "abe")
+        assert abe.timestamp is None, "a student's"
+        abe.timestamp = datetime(2030, 1, 1)
+        book.db.commit()
+    told = collect.Problems(list)
+    grade.set_times(None, graded / "class", {("abe", NAME)}, {}, {}, told)
+    with Gradebook(f"sqlite:///{graded}/class/gradebook.db", "nmt") as book:
+        assert book.find_submission(NAME, "abe").timestamp is None, "no list any more"
 
 
 def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path) -> None:
@@ -341,9 +397,24 @@ def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path) -
     assert {*told} == {"ada_7_assignsubmission_/A1.ipynb", "ada/A1 last.ipynb"}
 
 
-def test_a_due_date_of_nothing_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    ["due", "due A9=2030-01-01", "extend ada nan", "extend ada 3 A9", "extend x 3"],
+)
+def test_a_date_of_nothing_is_an_error(
+    words: str, graded: Path, tmp_path: Path
+) -> None:
     with pytest.raises(ValueError):
-        dates.main("due", root=tmp_path)
+        dates.main(*words.split(), root=graded / "class")
+    with pytest.raises(ValueError, match="run make class first"):
+        dates.main(*words.split(), root=tmp_path)
+
+
+def test_again_names_what_was_collected(graded: Path) -> None:
+    for words in (["a1"], ["EVE", NAME]):
+        grade.to_mark(graded / "class", words, collect.Problems(list))
+    with pytest.raises(ValueError, match="nothing was collected of a7"):
+        grade.to_mark(graded / "class", ["A1", "A7"], collect.Problems(list))
 
 
 @pytest.mark.parametrize("line", ["ada,A1,yesterday", "ada,A9,2027-01-02", "ada"])
@@ -435,6 +506,13 @@ def test_a_release_can_be_a_repository_of_its_own() -> None:
     assert kinds == {".ipynb", ".yml"}
     checks = (release / ".github/workflows/checks.yml").read_text()
     assert f"github.com/{'@v'.join(links.address())}" in checks
+
+
+def test_another_assignment_is_noticed() -> None:
+    other = kit.assignment("A2_positions_and_masks")
+    notes = OF.restored(kit.submission(other))[1]
+    assert sum("is it another?" in n for n in notes if n.startswith(LOOK)) == 1
+    assert OF.restored(kit.submission(OF))[1] == []
 
 
 @pytest.mark.parametrize("name", kit.NAMES)
