@@ -53,6 +53,15 @@ dog   sees      cat
 boy   sees      bird
 man   following woman
 """
+# What is described twice: "The chair is new and it is very comfortable".
+DESCRIBED = """
+chair new comfortable
+sofa  new comfortable
+bench new comfortable
+bed   new comfortable
+car   old beautiful
+chair old heavy
+"""
 
 
 def both_orders(subject: NP, verb: str, obj: NP, past: bool = True) -> list[Triple]:
@@ -71,12 +80,8 @@ def fixed_sentences() -> list[Triple]:
         triples += both_orders(the[subject], verb, the[obj])
     triples += both_orders(the["man"], "following", the["woman"], past=False)
     triples += [
-        described_twice(the[noun], "new", "comfortable")
-        for noun in ("chair", "sofa", "bench", "bed")
-    ]
-    triples += [
-        described_twice(the["car"], "old", "beautiful"),
-        described_twice(the["chair"], "old", "heavy"),
+        described_twice(the[noun], quality, other)
+        for noun, quality, other in rows(DESCRIBED)
     ]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
     triples += [
