@@ -79,11 +79,11 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
     config, device = load_config(config, **overrides), default_device()
     folder = RunFolder(config, writes=rank == 0)
     if saved := folder.final_model():
-        corpus_path, trained = Path(config.data.corpus).expanduser(), folder.path
-        finished = (trained / "model.safetensors").stat().st_mtime
+        corpus_path = Path(config.data.corpus).expanduser()
+        trained = (folder.path / "model.safetensors").stat().st_mtime
         for file in [corpus_path, *corpus_path.glob("train.*")]:
-            if file.is_file() and file.stat().st_mtime > finished:
-                warn(f"{file} is newer than its model: to train, move {trained} away")
+            if file.is_file() and file.stat().st_mtime > trained:
+                warn(f"{file} is newer than its model: to train, rename {folder.path}")
         progress = Progress(**saved.state)
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]

@@ -119,12 +119,6 @@ def keep(translator: nmt.Translator, *stubs: tuple[Exercise, Any]) -> None:
     if not own:
         return print("nothing in it was yours, so it is not kept")
     if (folder := runs_folder() / "by-hand").exists():
-        valid = nmt.load_corpus(translator.config.data).valid[:100]
-        old = nmt.perplexity(nmt.Translator.load(folder), valid)
-        if (new := nmt.perplexity(translator, valid)) > old:
-            return print(
-                f"not kept: the perplexity of yours in {folder} is {old:.1f}, and here "
-                f"{new:.1f}; to keep this one, move that away"
-            )
+        return print(f"not kept, since {folder} is yours, too: move that away first")
     translator.save(folder)
     print(f"kept as by-hand, trained with your {', '.join(own)}")

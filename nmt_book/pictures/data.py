@@ -21,9 +21,10 @@ def load_data(name: str) -> Any:
 
 def as_titled(data: Any) -> dict[str, Any]:
     """Title → data; the title is empty for data without one."""
-    if isinstance(data, Mapping) and not data:
+    titled = dict(data) if isinstance(data, Mapping) else {"": data}
+    if not titled:
         raise ValueError("there is nothing to draw")
-    return dict(data) if isinstance(data, Mapping) else {"": data}
+    return titled
 
 
 def as_panels(data: Any) -> dict[str, Any]:

@@ -126,11 +126,9 @@ def test_a_wrong_choice_is_named(
         nmt.plot_attention(translation, **options)
 
 
-@pytest.mark.parametrize(
-    "name", ["view_attention", "explore", "progress", "play", "machine"]
-)
-def test_a_thing_of_another_kind_is_named_in_one_sentence(name: str) -> None:
-    for thing in ("A", 99):
+@pytest.mark.parametrize("thing", ["A", 99])
+def test_a_thing_of_another_kind_is_named_in_one_sentence(thing: Any) -> None:
+    for name in ("view_attention", "explore", "progress", "play", "machine"):
         with pytest.raises((TypeError, ValueError), match=r"^(a|there is|no) .*$"):
             getattr(book, name)(thing)
 

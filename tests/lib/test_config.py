@@ -107,6 +107,7 @@ def test_an_unknown_name_or_file_lists_all_names() -> None:
     ("text", "message"),
     [
         ("train: [1\nfoo", "not valid YAML"),
+        ("train.seed: 3", "'train.seed' in one line: put it below"),
         ("train:\n\tseed: 1\n", "not valid YAML.*line 2"),
         (b"\xff\xfe\x00", "not valid YAML"),
         ("- 1\n", "must hold keys and values"),

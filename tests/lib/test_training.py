@@ -337,13 +337,13 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
         "train.batch_by=tokens train.batch_tokens=64",
         "model.norm=pre model.attention_dropout=0.1 data.joint=true",
         "train.precision=auto data.src_specials=false",
-        "data.tokenizer=bpe data.vocab_size=40 data.joint=true model.max_positions=3 "
+        "data.tokenizer=bpe data.vocab_size=400 data.joint=true model.max_positions=3 "
         "model.tying=three-way train.select=average",
     ],
 )
 def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> None:
     few = "train.max_steps=3 train.validate_every=1 train.warmup=1 train.lr=0.01"
-    fewer = pytest.warns(UserWarning, match="=40: the text has [1-3]. only")
+    fewer = pytest.warns(UserWarning, match=r"=400: the text has \d+ only")
     with fewer if "vocab_size" in options else nullcontext():
         run = train(f"{few} {options}")
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
