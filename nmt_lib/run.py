@@ -102,7 +102,7 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
                     tokenizers = build_tokenizers(config.data, corpus.train)
                 n, data = min(map(len, tokenizers)), config.data
                 if not saved and n < data.vocab_size and data.tokenizer in SUBWORDS:
-                    warn(f"data.vocab_size={data.vocab_size}: the text has {n} only")
+                    warn(f"data.vocab_size={data.vocab_size}: the text gives only {n}")
                 bar.set_description(f"{config.name}: model")
                 trainer = Trainer(config, corpus, tokenizers)
                 if saved:

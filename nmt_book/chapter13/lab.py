@@ -193,7 +193,7 @@ def groups_of(pairs: Sequence[nmt.Pair]) -> torch.Tensor:
         for pair in members:
             numbers[sources[pair.src]] = number
     if (n := int(numbers.max()) + 1) < 20:  # see ``coverage``
-        warn(f"an interval needs 20 groups of test sentences at least: of {n}, it lies")
+        warn(f"an interval of {n} groups of sentences is too narrow: 20 are needed")
     return numbers
 
 

@@ -343,7 +343,7 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
 )
 def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> None:
     few = "train.max_steps=3 train.validate_every=1 train.warmup=1 train.lr=0.01"
-    fewer = pytest.warns(UserWarning, match=r"=400: the text has \d+ only")
+    fewer = pytest.warns(UserWarning, match=r"=400: the text gives only \d+")
     with fewer if "vocab_size" in options else nullcontext():
         run = train(f"{few} {options}")
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
