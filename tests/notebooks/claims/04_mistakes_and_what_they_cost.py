@@ -27,15 +27,16 @@ def stay(chapter: Any, texts: list[str], use_cache: bool = False, **parts: Any) 
 def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
     chapter: Any,
 ) -> None:
-    """Six seeds kept, of 200 typed: 73 to 99, 75 to 109, 95 to 143 and 86 to 119."""
+    """Nineteen models kept 64 to 143 of the 200 typed ones."""
     for part, function in (
         ("attention", chapter.no_root),
         ("attention", zero_scores),
         ("encoder_layer", chapter.one_norm),
         ("layer_norm", chapter.no_gain),
     ):
-        assert stay(chapter, sources(chapter), **{part: function}) >= 95
-        assert 50 < stay(chapter, chapter.TYPED, **{part: function}) < 165
+        same = stay(chapter, sources(chapter), **{part: function})
+        assert same >= 95
+        assert stay(chapter, chapter.TYPED, **{part: function}) / 2 < same - 10
 
 
 def test_without_the_causal_mask_translations_stay_and_the_loss_does_not(
@@ -64,7 +65,7 @@ def zero_scores(Q: Any, K: Any, V: Any, mask: Any) -> Any:
 def test_as_much_weight_moves_and_a_translation_stays_where_the_model_is_sure(
     chapter: Any,
 ) -> None:
-    """Six seeds: 15 to 18 %; of the surest fifty 36 to 45, of the others 4 to 19."""
+    """15 to 18 %; 19 models: of the surest fifty 34 to 45, of the others 1 to 22."""
     library = limit_search(chapter.tiny, 1)
     for texts in sources(chapter), chapter.TYPED:
         chapter.moved.clear()
@@ -75,18 +76,23 @@ def test_as_much_weight_moves_and_a_translation_stays_where_the_model_is_sure(
         return nmt.perplexity(library, [nmt.Pair(text, str(library(text)))])
 
     typed = sorted(chapter.TYPED, key=surprise)
-    assert stay(chapter, typed[:50], attention=chapter.no_root) > 30
-    assert stay(chapter, typed[-50:], attention=chapter.no_root) < 25
+    sure, unsure = (
+        stay(chapter, some, attention=chapter.no_root)
+        for some in (typed[:50], typed[-50:])
+    )
+    assert sure > 25 and sure > unsure + 5
 
 
 def test_a_move_by_one_is_harmless_in_test_sentences_only_and_five_is_not(
     chapter: Any,
 ) -> None:
-    """Six seeds kept 98 to 100 and 24 to 35 of 100, and 81 to 120 of 200 typed ones."""
-    for texts, start, least, most in (
-        (sources(chapter), 1, 95, 100),
-        (sources(chapter), 5, 0, 50),
-        (chapter.TYPED, 1, 50, 150),
-    ):
-        moved = partial(nmt.sinusoids, start=start)
-        assert least <= stay(chapter, texts, table=moved) <= most
+    """19 models kept 97 to 100 and 13 to 46 of 100, and 77 to 145 of 200 typed."""
+    one, five, typed = (
+        stay(chapter, texts, table=partial(nmt.sinusoids, start=start))
+        for texts, start in (
+            (sources(chapter), 1),
+            (sources(chapter), 5),
+            (chapter.TYPED, 1),
+        )
+    )
+    assert one >= 95 and five < one - 25 and typed / 2 < one - 10

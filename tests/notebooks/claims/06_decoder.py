@@ -57,7 +57,7 @@ def test_a_longer_neighbour_moves_no_logit(chapter: Any) -> None:
 def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
     chapter: Any,
 ) -> None:
-    """Fourteen models: 0 to 4 of 50 of the corpus, 39 to 109 of 200 that are typed."""
+    """17 models: 0 to 4 of 50 of the corpus, 39 to 109 of 200 that are typed."""
     for mistake in (chapter.last_norm_missing, chapter.target_mask_unused):
         corpus = [pair.src for pair in chapter.corpus.test[:50]]
         with redirect_stdout(io.StringIO()) as printed:
@@ -65,4 +65,4 @@ def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
                 book.try_it(chapter.translator, texts, decoder_layer=mistake)
         lines = printed.getvalue().splitlines()
         same = [int(line.split()[2]) for line in lines if "with yours, " in line]
-        assert same[0] >= 45 and same[1] <= 170
+        assert same[0] >= 40 and same[1] / 200 < same[0] / 50
