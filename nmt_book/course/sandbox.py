@@ -31,9 +31,22 @@ BOOK = ("__init__.py", "__init__.pyi")  # of the package that the course is in
 # Right answers, in a copy of the book that is installed among the packages.
 ANSWERS = ["*/check.py", "*/__pycache__/check.*"]
 ANSWERS += ["course/check/a*", "course/check/__pycache__/a*"]
-SYSTEM = """/bin /lib /lib32 /lib64 /usr/bin /usr/lib /usr/lib32 /usr/lib64
-/usr/share/fonts /usr/share/zoneinfo /etc/ld.so.cache
-/etc/fonts /etc/alternatives /sys/devices/system/cpu""".split()
+SYSTEM = [
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/usr/bin",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/share/fonts",
+    "/usr/share/zoneinfo",
+    "/etc/ld.so.cache",
+    "/etc/fonts",
+    "/etc/alternatives",
+    "/sys/devices/system/cpu",
+]
 ROOTS = sorted({str(HERE.parents[1]), str(LIBRARY.parent)})
 PACKAGES = {"PYTHONPATH": os.pathsep.join(ROOTS)}
 ENVIRONMENT = {
