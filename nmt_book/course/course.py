@@ -43,6 +43,17 @@ def names() -> list[str]:
     return [path.stem for path in sorted(SOURCES.glob("A[0-9]*.ipynb"))]
 
 
+def made_names(root: Path) -> list[str]:
+    """The assignments of a class.
+
+    Raises:
+        ValueError: there is none yet.
+    """
+    if made := sorted(path.name for path in root.glob("source/*")):
+        return made
+    raise ValueError(f"{root} holds no course: run make class first")
+
+
 def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
     """A source notebook.
 

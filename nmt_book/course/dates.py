@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from .collect import STUDENTS, Index, Key, fold, lines, read_students, safe, write
-from .course import OUT
+from .course import OUT, made_names
 
 TIMES, EXTENSIONS = "times.csv", "extensions.csv"
 USAGE = """due dates and extensions:
@@ -101,9 +101,7 @@ def main(task: str, *words: str, root: Path = OUT) -> None:
     """
     from nbgrader.api import Gradebook
 
-    names = sorted(path.name for path in root.glob("source/A*"))
-    if not names:
-        raise ValueError(f"{root} holds no course: run make class first")
+    names = made_names(root)
     index = read_students(root / STUDENTS)[1]
     if task == "due" and words:
         pairs = [word.split("=", 1) for word in words]

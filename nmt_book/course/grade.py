@@ -36,7 +36,7 @@ from .collect import (
     read_students,
     titles,
 )
-from .course import OUT
+from .course import OUT, made_names
 from .dates import EXTENSIONS, TIMES, days, read_list, utc
 
 PAGE = "<style>img {max-width: 100%}</style>\n<!-- of the marks "
@@ -53,8 +53,7 @@ def main() -> int:
     options.course = root = options.course.resolve()
     options.folder = options.folder and options.folder.resolve()
     try:
-        if not any(root.glob("source/*")):
-            raise ValueError(f"{options.course} holds no course: run make class first")
+        made_names(root)
         if options.folder and not options.folder.exists():
             raise ValueError(f"there is no {options.folder}")
         if not options.trusted and (reason := sandbox.unavailable()):
@@ -79,7 +78,7 @@ def grade(
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import PyFileConfigLoader
 
-    root, names = course, sorted(path.name for path in course.glob("source/*"))
+    root, names = course, made_names(course)
     people, index = read_students(root / STUDENTS)
     times = read_list(root / TIMES, names, index, utc)
     extensions = read_list(root / EXTENSIONS, names, index, days)

@@ -511,7 +511,7 @@ def test_a_release_can_be_a_repository_of_its_own() -> None:
 def test_another_assignment_is_noticed() -> None:
     other = kit.assignment("A2_positions_and_masks")
     notes = OF.restored(kit.submission(other))[1]
-    assert sum("is it another?" in n for n in notes if n.startswith(LOOK)) == 1
+    assert sum("another one's?" in n for n in notes if n.startswith(LOOK)) == 1
     assert OF.restored(kit.submission(OF))[1] == []
 
 
