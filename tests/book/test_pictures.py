@@ -315,19 +315,21 @@ def test_steps_write_scores_weights_and_outputs() -> None:
 
 
 def test_a_box_spans_the_letters_of_its_token() -> None:
-    rows = {"characters": list("ab  b"), "words": ["ab", "b"], "again": ["ab", "b"]}
+    rows = {"characters": list("ab  b"), "words": ["ab", "b"]}
     axis = axis_of(plot_subwords({"ab  b": rows}))
     ends = [patch.get_path().get_extents() for patch in axis.patches[5:]]
     boxes = [(round(e.x0), round(e.x1), round(e.y1)) for e in ends]
-    assert boxes == [(0, 2, 1), (4, 5, 1), (0, 2, 2), (4, 5, 2)]
-    letters = [(text.get_text(), *text.get_position()) for text in axis.texts[5:8]]
-    assert letters == [("a", 0.5, 1), ("b", 1.5, 1), ("b", 4.5, 1)]
-    wide = [patch.get_linewidth() == 2 for patch in axis.patches[5:]]
-    assert wide == [True, False, False, False], "only what is new stands out"
-    merges = axis_of(plot_merges(my_cut.right, ["ab"], [("c", "b"), ("a", "b")]))
-    assert labels(merges)[0] == ["characters", "a + b"]
+    assert boxes == [(0, 2, 1), (4, 5, 1)]
     with pytest.raises(ValueError, match="no 'c' after position 1"):
         plot_subwords({"a b": {"words": ["a", "c"]}})
+
+
+def test_a_merge_names_its_row_and_makes_a_box_gold() -> None:
+    axis = axis_of(plot_merges(my_cut.right, ["abb"], [("▁", "a"), ("▁a", "b")]))
+    assert labels(axis)[0] == ["characters", "▁ + a", "▁a + b"]
+    assert words_at(axis) == {"▁": (0.5, 2), "a": (1.5, 2), "b": (3.5, 2)}
+    widths = [patch.get_linewidth() for patch in axis.patches[4:]]
+    assert widths == [2, 1, 1, 2, 1]
 
 
 def test_padding_is_what_lies_beyond_the_length_in_a_typical_batch() -> None:
