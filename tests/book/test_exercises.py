@@ -541,8 +541,8 @@ def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
         (
             "shift",
             lambda tgt: 2 * [tgt[:, :-1]],
-            "lower is not better here",
-        ),  # it copies
+            "lower is not better here",  # it learns to copy
+        ),
         (
             "shift",
             lambda tgt: (tgt[:, :-1].tolist(), tgt[:, 1:].tolist()),
