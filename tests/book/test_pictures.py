@@ -318,7 +318,8 @@ def test_a_box_spans_the_letters_of_its_token() -> None:
     rows = {"characters": list("ab  b"), "words": ["ab", "b"]}
     axis = axis_of(plot_subwords({"ab  b": rows}))
     ends = [patch.get_path().get_extents() for patch in axis.patches[5:]]
-    assert [[*map(round, e.intervalx)] for e in ends] == [[0, 2], [4, 5]]
+    boxes = [[*map(round, e.extents)] for e in ends]  # x, y of two corners
+    assert boxes == [[0, 1, 2, 1], [4, 1, 5, 1]]
     with pytest.raises(ValueError, match="no 'c' after position 1"):
         plot_subwords({"a b": {"words": ["a", "c"]}})
     axis = axis_of(plot_merges(my_cut.right, ["abb"], [("▁", "a"), ("▁a", "b")]))
