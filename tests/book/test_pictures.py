@@ -317,15 +317,14 @@ def test_steps_write_scores_weights_and_outputs() -> None:
 def test_a_box_spans_the_letters_of_its_token() -> None:
     rows = {"characters": list("ab  b"), "words": ["ab", "b"]}
     axis = axis_of(plot_subwords({"ab  b": rows}))
-    ends = [patch.get_path().get_extents() for patch in axis.patches[5:]]
-    boxes = [[*map(round, e.extents)] for e in ends]  # x, y of two corners
-    assert boxes == [[0, 1, 2, 1], [4, 1, 5, 1]]
+    ends = [patch.get_path().get_extents().extents for patch in axis.patches[5:]]
+    assert np.round(ends).tolist() == [[0, 1, 2, 1], [4, 1, 5, 1]]  # x, y, x, y
     with pytest.raises(ValueError, match="no 'c' after position 1"):
         plot_subwords({"a b": {"words": ["a", "c"]}})
-    axis = axis_of(plot_merges(my_cut.right, ["abb"], [("▁", "a"), ("▁a", "b")]))
-    assert labels(axis)[0] == ["characters", "▁ + a", "▁a + b"]
-    assert words_at(axis) == {"▁": (0.5, 2), "a": (1.5, 2), "b": (3.5, 2)}
-    assert [box.get_linewidth() for box in axis.patches[4:]] == [2, 1, 1, 2, 1]
+    axis = axis_of(plot_merges(my_cut.right, ["abab"], [("a", "b"), ("▁", "ab")]))
+    assert labels(axis)[0] == ["characters", "a + b", "▁ + ab"]
+    assert words_at(axis) == {"▁": (0.5, 2), "a": (3.5, 2), "b": (4.5, 2)}
+    assert [box.get_linewidth() for box in axis.patches[5:]] == [1, 2, 2, 2, 1]
 
 
 def test_padding_is_what_lies_beyond_the_length_in_a_typical_batch() -> None:
