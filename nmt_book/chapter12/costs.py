@@ -89,10 +89,8 @@ def kept_mb(
     """MB that an update of a new model keeps for its backward pass.
 
     ``written``: attention is written out. ``checkpointed``: of each layer only the
-    input is kept. Attention has no dropout, which would keep one more copy of the
-    weights.
+    input is kept.
     """
-    shape = shape.model_copy(update={"attention_dropout": 0.0})
     model = Transformer(shape, vocab_size, vocab_size)
     if written:
         model, _ = collect_weights(model)

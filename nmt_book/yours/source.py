@@ -49,7 +49,7 @@ def _add(
     for other in _global_names(text):
         if other in notebook and other not in seen:
             _add(other, notebook[other], notebook, seen, texts)
-    title = inspect.unwrap(value).__name__
+    title = value.__name__
     texts.append(text if title == name else f"{text}{name} = {title}\n")
 
 
@@ -81,7 +81,7 @@ def definition(value: Any) -> str:
         lines = linecache.getlines(file)
         with suppress(SyntaxError):
             for node in reversed(ast.parse("".join(lines)).body):
-                if getattr(node, "name", "") == inspect.unwrap(value).__name__:
+                if getattr(node, "name", "") == value.__name__:
                     decorators = getattr(node, "decorator_list", [])
                     first = min(part.lineno for part in [node, *decorators])
                     return "".join(lines[first - 1 : node.end_lineno]).rstrip() + "\n"

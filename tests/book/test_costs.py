@@ -10,7 +10,6 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 from nmt_book.chapter12 import check as chapter12
 from nmt_book.chapter12 import costs
-from nmt_lib.data.tokens import SOS
 from tests.lib.small import VARIANTS, small_model
 
 
@@ -22,14 +21,14 @@ def test_attention_keeps_what_the_exercise_says(shape: Any) -> None:
 def test_weights_are_not_counted_as_kept() -> None:
     network = nmt.FeedForward(d_model=4, d_ff=8)
     x = torch.randn(2, 3, 4, requires_grad=True)  # (B, T, D)
-    assert costs.kept_bytes(lambda: network(x), network) == 4 * 6 * (4 + 8)
-    assert costs.kept_bytes(lambda: network(x[:1]), network) == 4 * (24 + 24), "all x"
+    # All of x, since a part of it is a view, and what comes of the part.
+    assert costs.kept_bytes(lambda: network(x[:1]), network) == 4 * (24 + 24)
 
 
 @pytest.mark.parametrize("options", [*VARIANTS, {"n_decoder_layers": 1}], ids=str)
 def test_operations_are_as_counted(options: dict[str, Any]) -> None:
     objective = nmt.Objective(small_model(**options))
-    batch = nmt.make_batch([([4, 5, 6, 7], [SOS, 5, 6]), ([8], [SOS, 4])])
+    batch = nmt.make_batch([([4, 5, 6, 7], [nmt.SOS, 5, 6]), ([8], [nmt.SOS, 4])])
     (B, S), T = batch.src.shape, batch.tgt_in.size(1)
     by_hand = costs.flops_by_part(objective.model, B, S, T, batch.n_tokens)
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

@@ -69,8 +69,8 @@ def test_each_kind_has_its_words_its_weights_and_gold_links(
         expected += [word]
         expected += [f"{w:.2f}" if w >= 0.05 or w == max(row) else "" for w in row]
     assert cells == expected
-    bold = re.findall('(..)"><b>(.*?)</b></td>', viewer.data)
-    assert bold == [(f"{round(153 * w):02x}", f"{w:.2f}") for w in map(max, mean)]
+    bold = re.findall("<b>(.*?)</b></td>", viewer.data)
+    assert bold == [f"{max(row):.2f}" for row in mean]
 
 
 def test_words_stay_text() -> None:

@@ -472,10 +472,9 @@ def test_a_translation_is_drawn_and_the_tree_is_pressed(german: Any) -> None:
     for _ in range(5):
         german.get_by_role("button", name="Draw again").click()
         drawn.add(settled(german))
-    assert len(drawn) > 2 and "redraw" not in hidden_parts(german)
+    assert len(drawn) > 2
     german.get_by_role("radio", name="3", exact=True).click()
     assert settled(german) == expected("en-de", OWN, 3)
-    assert hidden_parts(german) == "again numbers off offer redraw versus was"
     german.locator(".tree g.dropped").first.click()
     settled(german)
     assert german.locator(".chip.mine").count() >= 1

@@ -12,10 +12,6 @@ def made(one, *changes):
     return found
 
 
-def adam(*changes):
-    return made(chapter07.my_adam, *changes)
-
-
 def in_place(theta, g, m, v, step, rate):
     m.mul_(0.9).add_(g, alpha=0.1)
     v.mul_(0.98).addcmul_(g, g, value=0.02)
@@ -51,6 +47,6 @@ WRONG = {
         made(chapter07.my_loss, "tgt_out != nmt.PAD → tgt_out.bool() & (logs > -9)"),
     ],
     "my_adam": [
-        adam("1e-9 → 1e-3"),
+        made(chapter07.my_adam, "1e-9 → 1e-3"),
     ],
 }
