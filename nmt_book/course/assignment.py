@@ -73,7 +73,7 @@ class Assignment:
     @cached_property
     def pictures(self) -> dict[str, NotebookNode]:
         """The pictures that the written questions ask about, for the grader."""
-        found = dict[str, NotebookNode]()
+        images = dict[str, NotebookNode]()
         for cell in self.source.cells:
             if "alt" in cell.metadata.get("nmt", {}):
                 names, tree = dict(self.namespace), ast.parse(cell.source)
@@ -85,8 +85,8 @@ class Assignment:
                 image = io.BytesIO()
                 figure.savefig(image, format="png", bbox_inches="tight")
                 data = {"image/png": base64.b64encode(image.getvalue()).decode()}
-                found[grade_id(cell)] = v4.new_output("display_data", data)
-        return found
+                images[grade_id(cell)] = v4.new_output("display_data", data)
+        return images
 
     def restored(self, handed_in: NotebookNode) -> tuple[NotebookNode, list[str]]:
         """The released notebook with the student's answers and added cells put back in
@@ -121,11 +121,11 @@ class Assignment:
             nb.cells += [cell, *own[grade_id(cell)]]
         return nb, notes
 
-    def _can_be(self, found: NotebookNode, id: str) -> bool:
+    def _can_be(self, cell: NotebookNode, id: str) -> bool:
         """Whether a cell without an id can be this answer."""
-        if found.cell_type == "markdown":
+        if cell.cell_type == "markdown":
             return id in self.schemes
-        return bool(self.answers.get(id, {}).keys() & _names(parsed(found.source)))
+        return bool(self.answers.get(id, {}).keys() & _names(parsed(cell.source)))
 
     def program(self, notebook: NotebookNode) -> list[Step]:
         """The cells of a restored notebook to run: our set-up, then everything that
@@ -147,8 +147,8 @@ class Assignment:
         def bare(text: str) -> str:
             return shape(self.drawn.sub("_", text))
 
-        ours = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
-        exact, alike = set(map(shape, ours)), set(map(bare, ours))
+        texts = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
+        exact, alike = set(map(shape, texts)), set(map(bare, texts))
         code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
         n = sum(shape(text) not in exact and bare(text) in alike for text in code)
         if n <= 2:

@@ -245,7 +245,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
     numbers = {name.partition("_")[0]: name for name in names}
     title = titles(names)
     mark = re.compile(rf"(?i)(?<![A-Za-z0-9])({'|'.join(numbers)})(?![A-Za-z0-9])")
-    found, problems = defaultdict[Key, list[File]](list), Problems(list)
+    collected, problems = defaultdict[Key, list[File]](list), Problems(list)
     rest = list[tuple[Key, File]]()
 
     def tell(file: File, reason: object) -> None:
@@ -267,9 +267,9 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
         elif not name:
             tell(file, "put the assignment into its name, such as A1")
         else:
-            found[key].append(file)
+            collected[key].append(file)
     new, who = set[Key](), set[str]()
-    for (student, name), several in found.items():
+    for (student, name), several in collected.items():
         if len({file.paper for file in several} - {""}) > 1:
             for file in several:
                 tell(file, f"two people have this name: list them in {STUDENTS}")

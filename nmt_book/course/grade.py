@@ -124,12 +124,12 @@ def grade(
         try:
             write_page(api, root, student, name, *state)
         except Exception as error:
-            said = f"no page could be written: {str(error)!r}"
-            problems[said].append(f"{student} {name}")
+            problem = f"no page could be written: {str(error)!r}"
+            problems[problem].append(f"{student} {name}")
     for name in {name for _, name in marked}:
         tables.write_zip(root, name)
-    for text, those in problems.items():
-        line = f"{text}: {', '.join(those)}"
+    for text, names in problems.items():
+        line = f"{text}: {', '.join(names)}"
         print("\n" + "".join(c if c.isprintable() else "?" for c in line))
     print(f"\nmarks: {table}; pages for students: {root}/feedback")
 
@@ -172,15 +172,15 @@ def set_times(
     url, late = f"sqlite:///{root}/gradebook.db", list[Key]()
     with Gradebook(url, "nmt") as book:
         for student, name in sorted(marked):
-            one = book.find_submission(name, student)
+            submission = book.find_submission(name, student)
             more = extensions.get((student, name))
-            one.extension = timedelta(more) if more else None
-            one.timestamp = times.get((student, name))
-            if times and not one.timestamp:
+            submission.extension = timedelta(more) if more else None
+            submission.timestamp = times.get((student, name))
+            if times and not submission.timestamp:
                 problems[f"no time in {TIMES}"].append(f"{student} {name}")
-            if one.total_seconds_late or one.late_submission_penalty:
+            if submission.total_seconds_late or submission.late_submission_penalty:
                 late.append((student, name))
-                text = f"{one.total_seconds_late / 3600:.1f} hours late"
+                text = f"{submission.total_seconds_late / 3600:.1f} hours late"
                 problems[text].append(f"{student} {name}")
         book.db.commit()
     for student, name in late:
@@ -215,8 +215,8 @@ def to_mark(
             marked.add(key)
             if old != now:
                 number = name.partition("_")[0]
-                said = f"source/ has changed since: make grade AGAIN={number}"
-                problems[said].append(f"{student} {name}")
+                problem = f"source/ has changed since: make grade AGAIN={number}"
+                problems[problem].append(f"{student} {name}")
     if unknown:
         raise ValueError(f"AGAIN: nothing was collected of {', '.join(unknown)}")
     return new, marked

@@ -61,17 +61,17 @@ def mark(
     sitting = Sitting(assignment, assignment.program(notebook), seconds, private, notes)
     try:
         for part, source in assignment.tests.items():
-            said = sitting.part(source.partition(HIDDEN)[0])
-            results[part] = (0.0 if said else 0.5), said
+            hint = sitting.part(source.partition(HIDDEN)[0])
+            results[part] = (0.0 if hint else 0.5), hint
         if assignment.given:
             sitting.leave()  # helpers given to one part must not serve another
         for part, source in assignment.tests.items():
             if results[part][0]:
-                said = sitting.part(source.partition(HIDDEN)[2], hidden=part)
-                results[part] = (0.5, said) if said else (1.0, "")
+                hint = sitting.part(source.partition(HIDDEN)[2], hidden=part)
+                results[part] = (0.5, hint) if hint else (1.0, "")
     finally:
         sitting.leave()
-    if any(WRITE_IT in said for said in (*notes, *(s for _, s in results.values()))):
+    if any(WRITE_IT in hint for hint in (*notes, *(s for _, s in results.values()))):
         notes.append(f"{LOOK}a cell or an answer uses what this assignment asks for")
     return results, list(dict.fromkeys(notes))[:MAX_NOTES]
 
@@ -142,9 +142,11 @@ class Sitting:
                 except NotImplementedError:
                     pass  # a stub
                 except Exception as error:
-                    said = quoted(f"{type(error).__name__}: {error}")
+                    message = quoted(f"{type(error).__name__}: {error}")
                     if not self.hidden:
-                        self.notes.append(f"a cell ({quoted(line)}) ends with {said}")
+                        self.notes.append(
+                            f"a cell ({quoted(line)}) ends with {message}"
+                        )
             else:
                 return
         raise Gone("too many cells end the process, or no time is left for them")
@@ -166,9 +168,9 @@ class Sitting:
         self.process.close()
 
 
-def quoted(said: str) -> str:
+def quoted(text: str) -> str:
     """What a student's code says, in one line that cannot pass for one of ours."""
-    return repr(said[:300])
+    return repr(text[:300])
 
 
 @contextmanager
@@ -184,26 +186,26 @@ def started(
     """
     names = ("answers", "blocked", "helpers", "warm")
     job: dict[str, Any] = {name: getattr(assignment, name) for name in names}
-    ours, theirs = Pipe()
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ours:
-        with theirs:
+    near, far = Pipe()
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, near:
+        with far:
             job |= {"seconds": 9 * seconds, "folder": folder}
-            process = launch(theirs, job, private)
+            process = launch(far, job, private)
 
         def used() -> float:
             n, total = 0, time.process_time()
             with suppress(psutil.Error):
                 parent = psutil.Process(process.pid)
-                for one in (parent, *parent.children(recursive=True)):
+                for member in (parent, *parent.children(recursive=True)):
                     n += 1
                     with suppress(psutil.Error):
-                        total += sum(one.cpu_times()[:4])
+                        total += sum(member.cpu_times()[:4])
             if n > PROCESSES:
                 raise Gone(f"it starts more than {PROCESSES} processes")
             return total
 
         try:
-            wire = Wire(ours)
+            wire = Wire(near)
             with within(60):  # the first reply shows that everything is loaded
                 wire.ask("call", len, ("",))
             yield wire, used

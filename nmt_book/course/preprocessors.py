@@ -91,14 +91,14 @@ def show(nb: NotebookNode, results: Results) -> None:
     for cell in nb.cells:
         if not is_test(cell.metadata.get("nbgrader", {})):
             continue
-        share, said = results[grade_id(cell)]
+        share, hint = results[grade_id(cell)]
         points = cell.metadata.nbgrader.points
         if not share:
-            lines = fill(f"Hint: {said}", 88).splitlines()  # a page does not wrap them
-            error = v4.new_output("error", ename="Hint", evalue=said, traceback=lines)
+            lines = fill(f"Hint: {hint}", 88).splitlines()  # a page does not wrap them
+            error = v4.new_output("error", ename="Hint", evalue=hint, traceback=lines)
             cell.outputs = [error]
             continue
-        told = fill(f"half of the points: {said}", 88) if said else "all tests pass"
+        told = fill(f"half of the points: {hint}", 88) if hint else "all tests pass"
         cell.outputs = [v4.new_output("stream", name="stdout", text=told)]
         if share < 1:  # without a number, nbgrader gives all points
             data = {"text/plain": f"{share * points:g}"}

@@ -121,8 +121,8 @@ def _raised(name: str, message: str, line: str) -> Exception:
     known = (
         isinstance(kind, type) and issubclass(kind, Exception) and kind not in SPECIAL
     )
-    said = message[:500] + line
-    error: Any = kind(said) if known else RuntimeError(f"{name[:50]}: {said}")
+    text = message[:500] + line
+    error: Any = kind(text) if known else RuntimeError(f"{name[:50]}: {text}")
     error.by_student = True
     return error
 

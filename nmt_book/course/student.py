@@ -97,11 +97,11 @@ def _own_copies(checks: list[str]) -> dict[str, Any]:
     beside = [name.replace(".check.", ".standins.") for name in checks]
     for name in (f"{__package__}.check.kit", *filter(find_spec, beside)):
         importlib.import_module(name)
-    ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
+    packages = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
     copies = {
         name: sys.modules.pop(name)
         for name in list(sys.modules)
-        if name.startswith(ours)
+        if name.startswith(packages)
     }
     sys.modules.update((name, Nothing()) for name in checks)  # type: ignore[misc]
     return copies
@@ -251,8 +251,8 @@ def _kind(error: BaseException) -> str:
     """The name of an error's type. A stub's NotImplementedError is raised by a cell,
     whose file is no file; another one is an error like others."""
     *_, last = traceback.extract_tb(error.__traceback__)
-    theirs = isinstance(error, NotImplementedError) and last.filename[0] != "<"
-    return "A " * theirs + type(error).__name__
+    is_students = isinstance(error, NotImplementedError) and last.filename[0] != "<"
+    return "A " * is_students + type(error).__name__
 
 
 def _say(error: BaseException) -> list[str]:

@@ -112,9 +112,9 @@ def summary(book: Any, root: Path, name: str) -> Iterator[str]:
     """The mean of each part, hardest first, and who handed in the same."""
     parts = defaultdict[str, list[float]](list)
     submissions = book.notebook_submissions(name, name)
-    waiting = sum(one.needs_manual_grade for one in submissions)
-    scores = [one.score for one in submissions]
-    for grade in (grade for one in submissions for grade in one.grades):
+    waiting = sum(submission.needs_manual_grade for submission in submissions)
+    scores = [submission.score for submission in submissions]
+    for grade in (grade for submission in submissions for grade in submission.grades):
         if not is_unread(grade):
             parts[grade.name].append(grade.score / grade.max_score)
     mean = f"mean {sum(scores) / max(len(scores), 1):.1f} of 100 points"

@@ -10,13 +10,13 @@ from .kit import *
 
 
 def too_short(function: Any, *args: Any, rows: int) -> None:
-    said = ""
+    message = ""
     try:
         function(*args)
     except ValueError as error:
-        said = str(error)
+        message = str(error)
     needed = f"{rows} rows are needed: raise a ValueError that says so"
-    expect(str(rows) in said, needed)
+    expect(str(rows) in message, needed)
 
 
 def table(function: Any, *shape: int) -> Tensor:

@@ -101,10 +101,10 @@ def nothing(more: Any = None) -> Part:
         with suppress(RuntimeError):  # whether there is one at all: below
             nan = any(slope.isnan().any() for slope in slopes(answer, args).values())
             expect(not nan, "out is right, but its gradient is nan: add no −inf")
-        some = args[3].any(-1, keepdim=True)
+        attends = args[3].any(-1, keepdim=True)
         hint = "a query that sees something gets weights, whatever the others see"
-        expect(not more or (weights.any(-1, keepdim=True) == some).all(), hint)
-        return out * ~some, weights * ~some
+        expect(not more or (weights.any(-1, keepdim=True) == attends).all(), hint)
+        return out * ~attends, weights * ~attends
 
     x = [torch.ones(1, 1, n, 4) for n in (2, 3, 3)]
     row = torch.tensor([[True, True, False], [False] * 3])[None, None]
@@ -234,8 +234,8 @@ def roles(more: Any = None) -> Part:
     def scores(answer: Any, D: int, x: Tensor, memory: Tensor) -> Any:
         own = made(answer, (D, 1, D))
         weights = run(own, x, memory)[1]
-        one, other = (run(own, y, memory[:, :1])[0] for y in (x, x + 1))
-        return direction(weights.clamp(min=1e-30).log()), one - other
+        at_x, moved = (run(own, y, memory[:, :1])[0] for y in (x, x + 1))
+        return direction(weights.clamp(min=1e-30).log()), at_x - moved
 
     cases = more or {
         "two positions of x, three of memory": (6, *numbers(1, (1, 2, 6), (1, 3, 6)))

@@ -60,29 +60,29 @@ def layer(block_class: Any, n_attentions: int) -> Any:
 
 def embedding(model_class: Any, reserved: int) -> None:
     model, src, tgt_in, table = small_model(model_class, 4, (1, 2, 2), 0)
-    state, found = state_of(model), hear(model, src, tgt_in)
+    state, heard = state_of(model), hear(model, src, tgt_in)
     expect("table.weight" in state, "there is no table.weight: one nn.Embedding, table")
     for side, ids in (("encoder", src), ("decoder", tgt_in)):
         words, rows = 2 * state["table.weight"][ids], table[reserved : reserved + 2]
         factor = words / 2 + rows, "the factor √d_model is missing"
         skipped = words + table[:2], "the reserved rows are not skipped"
-        match(found[side][0], words + rows, f"the {side} gets", factor, skipped)
+        match(heard[side][0], words + rows, f"the {side} gets", factor, skipped)
     done("the embeddings")
 
 
 def model_masks(model_class: Any, pad: int) -> None:
     model, src, tgt_in, _ = small_model(model_class, 4, (2, 4, 3), 0)
     src[1, 2:], tgt_in[1, 1:] = pad, pad
-    found = hear(model, src, tgt_in)
-    n = [len(found[side]) for side in ("encoder", "decoder")]
+    heard = hear(model, src, tgt_in)
+    n = [len(heard[side]) for side in ("encoder", "decoder")]
     match(n, [2, 4], "the numbers of arguments of encoder and decoder are")
-    _, one = found["encoder"]
-    memory, two, three = found["decoder"][1:]
-    expect(near(memory, found["encoder gave"]), "memory is not the encoder's result")
+    _, of_encoder = heard["encoder"]
+    memory, of_source, of_target = heard["decoder"][1:]
+    expect(near(memory, heard["encoder gave"]), "memory is not the encoder's result")
     for name, mask, ids, n_queries in (
-        ("the encoder's mask", one, src, 4),
-        ("the decoder's source mask", two, src, 3),
-        ("the decoder's target mask", three, tgt_in, 3),
+        ("the encoder's mask", of_encoder, src, 4),
+        ("the decoder's source mask", of_source, src, 3),
+        ("the decoder's target mask", of_target, tgt_in, 3),
     ):
         seen = sees(mask, ids, n_queries, name)
         expect(seen[0, -1].all(), f"{name} hides words from the last position")
@@ -96,13 +96,13 @@ def output(model_class: Any, factor: float) -> None:
     two = WORDS * 9 + 6, "the table and the output layer should share one matrix"
     match(n_parameters(model), WORDS * 5 + 6, "number of trained parameters:", two)
     fill(model)  # as training changes it
-    state, found = state_of(model), hear(model, src, tgt_in)
+    state, heard = state_of(model), hear(model, src, tgt_in)
     expect("output.bias" in state, "the output layer has no bias named output.bias")
-    plain = found["decoder gave"] @ state["table.weight"].T + state["output.bias"]
+    plain = heard["decoder gave"] @ state["table.weight"].T + state["output.bias"]
     hint = "logits, without a softmax, from the table's own matrix, not a copy"
     known = plain[..., :3], "the factor of the logits is missing"
-    got, what = found["out"][..., :3], "the first three logits of each position are"
-    match(got, factor * plain[..., :3], what, known, hint=hint)
+    got, title = heard["out"][..., :3], "the first three logits of each position are"
+    match(got, factor * plain[..., :3], title, known, hint=hint)
     done("the output layer")
 
 
@@ -118,11 +118,11 @@ def run(layer: Any, *args: Any) -> Tensor:
 
 def hear(model: Any, src: Tensor, tgt_in: Tensor) -> dict[str, Any]:
     """What encoder and decoder got and gave, and the model's result."""
-    found = ask(listen, model, src, tgt_in)
+    heard = ask(listen, model, src, tgt_in)
     for side in ("encoder", "decoder"):
-        expect(found.get(side), f"the {side} is not called")
-    expect(isinstance(found["out"], Tensor), "the model should return the logits")
-    return found  # type: ignore[no-any-return]
+        expect(heard.get(side), f"the {side} is not called")
+    expect(isinstance(heard["out"], Tensor), "the model should return the logits")
+    return heard  # type: ignore[no-any-return]
 
 
 def sees(mask: Any, ids: Tensor, n_queries: int, name: str) -> Tensor:

@@ -17,14 +17,14 @@ from .kit import *
 
 def step(function: Any, pad: int) -> None:
     """One batch, twice from the same start."""
-    one, toy = batch([4, 2], pad, 1), Toy(1).eval()
-    still = state(toy, one, pad)[1] / 6 / pull(toy, [one], pad)[1][0]
+    group, toy = batch([4, 2], pad, 1), Toy(1).eval()
+    still = state(toy, group, pad)[1] / 6 / pull(toy, [group], pad)[1][0]
     known = [
         (0.75, "divided by 8 positions, but two of them are <pad>"),
         (2.0, "the previous update's is in it: zero_grad()"),
         (still.item(), "the loss is computed without model.train()"),
     ]
-    as_one_batch(function, toy, [[one], [one]], pad, *known)
+    as_one_batch(function, toy, [[group], [group]], pad, *known)
     done("one update")
 
 
@@ -45,19 +45,19 @@ def mean(function: Any, pad: int) -> None:
     a, b = (toy_loss(toy, each, pad).item() for each in batches)
     loss, perplexity = result(ask(validation, function, toy, batches, pad)[0])
     known = (a + b / 9) / 2, "this is the mean of the batch means"
-    what = f"1 token with a loss of {a:.4g}, 9 tokens with {b:.4g} in total: mean"
-    match(loss, (a + b) / 10, what, known)
+    title = f"1 token with a loss of {a:.4g}, 9 tokens with {b:.4g} in total: mean"
+    match(loss, (a + b) / 10, title, known)
     match(perplexity, math.exp(loss), f"mean loss {loss:.4g}: perplexity", hint="exp")
     done("the validation loss")
 
 
 def mode(function: Any, pad: int) -> None:
-    one = batch([2, 1], pad, 5)
+    small = batch([2, 1], pad, 5)
     for training in (True, False):
         toy = Toy(3).train(training)
-        value, left = ask(validation, function, toy, [one], pad)
-        noisy = (state(toy.train(), one, pad)[0] / 3).item()
-        was = state(toy.train(training), one, pad)
+        value, left = ask(validation, function, toy, [small], pad)
+        noisy = (state(toy.train(), small, pad)[0] / 3).item()
+        was = state(toy.train(training), small, pad)
         hint = "the loss is computed in training mode: call model.eval()"
         expect(not any(near(got, noisy) for got in result(value)), hint)
         expect(near(left[0], was[0]), "the model is left in another mode than before")

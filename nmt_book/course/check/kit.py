@@ -38,8 +38,8 @@ def expect(condition: Any, hint: str) -> None:
         raise Hint(hint)
 
 
-def done(what: str) -> None:
-    print(f"{what}: no mistake found (hidden tests try more)")
+def done(title: str) -> None:
+    print(f"{title}: no mistake found (hidden tests try more)")
 
 
 def ask(function: Any, *args: Any) -> Any:
@@ -56,11 +56,11 @@ def ask(function: Any, *args: Any) -> Any:
     except Hint:
         raise
     except Exception as error:
-        said = f"{type(error).__name__}: {error}"
+        message = f"{type(error).__name__}: {error}"
         if re.search(MISFIT, str(error)):
-            said += SHAPES
-        said = "an error in a hidden test" if quiet else said
-        raise Hint(f"{name}({_list(rest)}) raises {said}") from error
+            message += SHAPES
+        message = "an error in a hidden test" if quiet else message
+        raise Hint(f"{name}({_list(rest)}) raises {message}") from error
     expect(result is not None, f"{name} returns None: is the return missing?")
     return result
 
@@ -78,8 +78,8 @@ def _short(argument: Any) -> str:
     repr, shortened."""
     if isinstance(argument, Tensor):
         return f"a tensor {tuple(argument.shape)}"
-    said = name_of(argument) if callable(argument) else repr(argument)
-    return said if len(said) < 70 else f"{said[:60]} …"
+    text = name_of(argument) if callable(argument) else repr(argument)
+    return text if len(text) < 70 else f"{text[:60]} …"
 
 
 def beside_answer(function: F) -> F:
@@ -145,8 +145,8 @@ def slopes_of(
     toward = random_numbers(*out.shape) if toward is None else toward
     asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
     total, wanted = (out * toward).sum(), list(asked.values())
-    found = torch.autograd.grad(total, wanted, allow_unused=True)
-    pairs = zip(asked, found, strict=True)
+    gradients = torch.autograd.grad(total, wanted, allow_unused=True)
+    pairs = zip(asked, gradients, strict=True)
     return none | {name: slope for name, slope in pairs if slope is not None}
 
 
@@ -169,13 +169,13 @@ def gives(
     """A public example. Prints a line if the result is right; otherwise raises a hint
     with both results and the usual mistake that gives this one, or ``hint``."""
     got = ask(function, *args)
-    said = f"{name_of(function)}({_list(args)})"
+    call = f"{name_of(function)}({_list(args)})"
     if isinstance(right, Tensor):
-        tensor(got, said, tuple(right.shape))
+        tensor(got, call, tuple(right.shape))
         same = right.is_floating_point() or got.dtype == right.dtype
-        expect(same, f"{said} should be of type {right.dtype}")
-    match(got, right, f"{said} gives", *mistakes, hint=hint)
-    print(f"{said}: correct (hidden tests try more)")
+        expect(same, f"{call} should be of type {right.dtype}")
+    match(got, right, f"{call} gives", *mistakes, hint=hint)
+    print(f"{call}: correct (hidden tests try more)")
 
 
 def part(function: Any, pick: Callable[[Any], Any], name: str) -> Any:
@@ -202,18 +202,18 @@ def item(function: Any, i: int) -> Any:
     return part(function, pick, f"[{i}]")
 
 
-def match(got: Any, right: Any, what: str, *mistakes: Any, hint: str = "") -> None:
-    """Raises a hint if ``got`` is wrong: ``what`` it is, both values, and an
+def match(got: Any, right: Any, title: str, *mistakes: Any, hint: str = "") -> None:
+    """Raises a hint if ``got`` is wrong: the title, both values, and an
     explanation. That is the text of the mistake, a pair (result, text), whose result is
     ``got``, or else ``hint``."""
     if not _equal(got, right):
         known = (text for wrong, text in mistakes if _equal(got, wrong))
-        said, wanted = show(got), show(right)
-        if said == wanted:
-            said += f" ({type(got).__name__})"
-        message = f"{what} {said}, not {wanted}"
+        shown, wanted = show(got), show(right)
+        if shown == wanted:
+            shown += f" ({type(got).__name__})"
+        message = f"{title} {shown}, not {wanted}"
         if quiet:
-            message = f"{what} something else than the text asks for"
+            message = f"{title} something else than the text asks for"
         if hint := next(known, hint):
             message += f": {hint}"
         raise Hint(message)
@@ -229,8 +229,8 @@ def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tenso
     """Checks that this is a tensor of this shape, whose axes are called ``axes``."""
     expect(isinstance(got, Tensor), f"{name}: expected a tensor, got {kind(got)}")
     wanted = f"{axes} = {shape}" if axes else f"{shape}"
-    found = "another shape" if quiet else f"shape {tuple(got.shape)}"
-    expect(got.shape == shape, f"{name} has {found}, not {wanted}")
+    received = "another shape" if quiet else f"shape {tuple(got.shape)}"
+    expect(got.shape == shape, f"{name} has {received}, not {wanted}")
     return got  # type: ignore[no-any-return]
 
 
@@ -246,16 +246,16 @@ def pair(got: Any, names: str) -> Any:
 
 
 def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
-    one, two = pair(got, names)
-    both = isinstance(one, Tensor) and isinstance(two, Tensor)
-    expect(both, f"{names} should be tensors, got {kind(one)} and {kind(two)}")
-    return one, two
+    first, second = pair(got, names)
+    both = isinstance(first, Tensor) and isinstance(second, Tensor)
+    expect(both, f"{names} should be tensors, got {kind(first)} and {kind(second)}")
+    return first, second
 
 
 def number(got: Any, name: str) -> float:
     """A number, or a tensor with one element."""
-    one = isinstance(got, Real) or (isinstance(got, Tensor) and got.numel() == 1)
-    expect(one, f"{name}: expected one number, got {kind(got)}")
+    is_one = isinstance(got, Real) or (isinstance(got, Tensor) and got.numel() == 1)
+    expect(is_one, f"{name}: expected one number, got {kind(got)}")
     return float(got)
 
 

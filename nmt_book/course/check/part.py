@@ -53,13 +53,15 @@ class Part(Exercise):
                 usual mistake, but neither arguments nor results.
         """
         assert not any(isinstance(value, Hint) for value in self._expected), self.name
-        said, *more = self.verdict(answer).removeprefix("not yet: ").splitlines()
-        said = said.partition(" A hint: ")[0]
-        said = re.sub("^right in .*; (?=wrong in)", "", said) if kit.quiet else said
-        if said.startswith("right: "):
-            return print("\n".join([said, *more]))
+        message, *more = self.verdict(answer).removeprefix("not yet: ").splitlines()
+        message = message.partition(" A hint: ")[0]
+        message = (
+            re.sub("^right in .*; (?=wrong in)", "", message) if kit.quiet else message
+        )
+        if message.startswith("right: "):
+            return print("\n".join([message, *more]))
         told = [line for line in more if line.startswith(SENTENCE) or not kit.quiet]
-        raise Hint("\n".join([said, *told]).replace(SENTENCE, "  "))
+        raise Hint("\n".join([message, *told]).replace(SENTENCE, "  "))
 
     def all_equal(self, outcomes: list[Any], expected: list[Any]) -> bool:
         """An error or a hint says more than the name of a usual mistake."""
@@ -87,12 +89,12 @@ def reached(answer: Any, *args: Any, but: str = "") -> tuple[Any, dict[str, Any]
             (except those whose name ends with ``but``).
     """
     toward = kit.random_numbers(*_first(answer, *args).shape)
-    found = kit.ask(slopes, answer, args, toward)
-    for name, slope in found.items():
+    gradients = kit.ask(slopes, answer, args, toward)
+    for name, slope in gradients.items():
         which = f"argument {int(name) + 1}" if name.isdigit() else name
         fine = slope.any() or (but and name.endswith(but))
         expect(fine, f"no gradient reaches {which}: {kit.CUT}")
-    return toward, found
+    return toward, gradients
 
 
 def gradient(answer: Any, *args: Any, but: str = "") -> bool:
@@ -101,13 +103,13 @@ def gradient(answer: Any, *args: Any, but: str = "") -> bool:
     Raises:
         Hint: they do not.
     """
-    toward, found = reached(answer, *args, but=but)
-    own = [name for name in found if not name.isdigit()]
+    toward, gradients = reached(answer, *args, but=but)
+    own = [name for name in gradients if not name.isdigit()]
     start, first = copy.deepcopy(state_of(answer)) if own else {}, args
     for seed in (1, 2):
         steps = {
             name: kit.random_numbers(*slope.shape, seed=seed)
-            for name, slope in found.items()
+            for name, slope in gradients.items()
         }
         ends = []
         for size in (0.001, -0.001):
@@ -119,7 +121,7 @@ def gradient(answer: Any, *args: Any, but: str = "") -> bool:
                 moved = {name: start[name] + size * steps[name] for name in own}
                 answer.load_state_dict(moved, False)
             ends.append((_first(answer, *args) * toward).sum())
-        right = sum((found[name] * step).sum() for name, step in steps.items())
+        right = sum((gradients[name] * step).sum() for name, step in steps.items())
         error = abs((ends[0] - ends[1]) / 0.002 - right)
         expect(error < 0.1 + 0.03 * abs(right), "the gradient is not how out changes")
     if own:
