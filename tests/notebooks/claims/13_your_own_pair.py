@@ -39,13 +39,13 @@ def test_the_random_split_leaks(chapter: Any) -> None:
 
 
 def test_the_shift_is_seen_and_mended(chapter: Any) -> None:
-    lab, found = chapter.lab, chapter.found
-    middle = len(found) // 200  # the block in which the line was lost
+    lab, lines = chapter.lab, chapter.lines
+    middle = len(lines) // 200  # the block in which the line was lost
     before, after = chapter.shifts["0"], chapter.shifts["-1"]
     assert min(before[:middle]) > 0.6 and max(before[middle + 1 :]) < 0.35
     assert min(after[middle + 1 :]) > 0.6 and max(after[:middle]) < 0.35
     moved = chapter.report.mended["shifted by a lost or an added line"]
-    assert abs(moved - len(found) / 2) < 5
+    assert abs(moved - len(lines) / 2) < 5
     assert lab.is_stand_in(chapter.config)
 
 
