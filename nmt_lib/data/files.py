@@ -19,6 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from typing import Any
 import polib
 
 from ..errors import CorpusError, one_line, printable, warn
-from .languages import find_language
+from .languages import NAMES, find_language
 from .xml_units import read_units
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -118,6 +119,8 @@ def read_pairs(
                 longest = max(map(len, texts))
                 if longest > LONGEST:
                     lost[TOO_LONG] += 1
+                elif longest < 30 and names_columns(texts, langs):
+                    lost[_titles(texts)] += 1
                 else:
                     yield texts
     except CorpusError as error:
@@ -302,6 +305,32 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
     return where
 
 
+def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
+    """Whether a pair is a line of names, as where two files were put together."""
+    if not texts[0].casefold().lstrip(" '\"").startswith(_starts(langs)):
+        return False  # at once, for the sake of long lists of words
+    where = [
+        find_language(lang, texts, *names)
+        for lang, names in zip(langs, SIDES, strict=True)
+    ]
+    if where == [[1], [0]]:
+        raise CorpusError("its columns change places where a line names them again")
+    return where == [[0], [1]]
+
+
+@lru_cache
+def _starts(langs: tuple[str, str]) -> tuple[str, ...]:
+    """How a name of either column may begin."""
+    codes = [lang[:2].casefold() for lang in langs]
+    names = [name for code in codes for name in NAMES.get(code, ())]
+    return (*codes, *names, *chain(*SIDES))
+
+
+def _titles(cells: Iterable[str]) -> str:
+    """Why a line of names is left out."""
+    return f"lines that name columns: {one_line(' | '.join(cells), 60)}"
+
+
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
     names = one_line(", ".join(titles), 100) or "unreadable"
     return CorpusError(
@@ -335,8 +364,8 @@ def _table(
     titles = next(rows, [])
     where = find_columns(tuple(titles), langs)
     columns += [titles[i] for i in where]
-    known = named = len(where) == 2
-    if not known:
+    named = len(where) == 2
+    if not named:
         # Names are words without spaces, unlike all of the next line.
         first = [titles, *islice(rows, 1)]
         words = [all(re.fullmatch(r"[^\W\d][\w-]*", c) for c in row) for row in first]
@@ -350,9 +379,7 @@ def _table(
         rows = chain(first, rows)
     for cells in rows:
         if named and cells == titles:  # where two files were put together, again
-            lost[f"lines that name columns: {one_line(' | '.join(cells), 60)}"] += 1
-        elif known and {*cells} == {*titles}:
-            raise CorpusError("its columns change places where a line names them again")
+            lost[_titles(cells)] += 1
         elif len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:
