@@ -28,7 +28,8 @@ def test_a_rate_that_has_ended_makes_a_run_look_finished(chapter: Any) -> None:
 
 def test_the_library_stops_where_the_exercise_does(chapter: Any) -> None:
     best, last = chapter.check.my_stop.right(chapter.losses, 3)
-    assert chapter.losses[5] < min(chapter.losses) + 0.1  # 8 seeds: 0 to 0.06
+    gained, left = chapter.losses[0] - chapter.losses[5], chapter.losses[5]
+    assert left - min(chapter.losses) < gained / 10  # 14 seeds: 0 to 0.10 of 1.4 to 1.6
     assert last < len(chapter.losses) - 1 or chapter.config.train.seed  # ours: early
     assert chapter.patient.history[-1]["step"] == 10 * last + 10
     assert chapter.patient.best_step == 10 * best + 10
