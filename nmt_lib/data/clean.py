@@ -198,11 +198,11 @@ def _script_habits(texts: Sequence[str]) -> tuple[set[str], set[str]]:
     rare script is one that fewer than one text in a hundred uses, such as a Cyrillic
     *a* in a French word.
     """
-    found = list(filter(None, map(scripts, texts)))  # of the texts with letters
-    counts = Counter(script for some in found for script in some)
+    used = list(filter(None, map(scripts, texts)))  # of the texts with letters
+    counts = Counter(script for alphabet in used for script in alphabet)
     rare = {script for script, n in counts.items() if 100 * n < len(texts)}
     main = max(counts, key=lambda script: counts[script], default="")
-    if counts[main] < 0.8 * len(found):
+    if counts[main] < 0.8 * len(used):
         return {*counts}, rare
     return {main}.union(*(group for group in TOGETHER if main in group)), rare
 

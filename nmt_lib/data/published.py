@@ -79,8 +79,8 @@ def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> S
         ]
         if lone := lost.pop(LONE, 0):
             raise CorpusError(
-                f"{path}: one file has {len(pairs)} lines, the other "
-                f"{len(pairs) - lone}: line n of one must translate line n of the other"
+                f"{path}.{langs[0]} and {path}.{langs[1]}: one has more lines, by "
+                f"{lone}; line n of one must translate line n of the other"
             )
         for reason, n in lost.items():
             warn(f"{path}: left out {n}: {reason}")

@@ -93,9 +93,9 @@ def test_published_corpora_have_their_published_file_names(
         nmt.load_corpus(data("europarl", "de", "fr"))
 
 
-def test_unequal_files_are_named_with_both_counts(tmp_path: Path) -> None:
+def test_unequal_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(
-        nmt.CorpusError, match="train: one file has 2 lines, the other 1: "
+        nmt.CorpusError, match=r"n\.de and .*n\.en: .* more lines, by 1; "
     ):
         load(write(tmp_path, "a\n", "x\ny"))
 

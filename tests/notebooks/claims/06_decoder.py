@@ -65,4 +65,4 @@ def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
                 book.try_it(chapter.translator, texts, decoder_layer=mistake)
         lines = printed.getvalue().splitlines()
         same = [int(line.split()[2]) for line in lines if "with yours, " in line]
-        assert same[0] >= 43 and same[1] / 200 < same[0] / 50
+        assert same[0] >= 45 and same[1] <= 170
