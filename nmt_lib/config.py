@@ -424,6 +424,11 @@ def _short(value: Any) -> str:
 
 def did_you_mean(word: str, choices: list[str]) -> str:
     """A hint with the most similar choices; a bare key may be of any section."""
+    inside = [choice for choice in choices if choice.startswith(f"{word}.")]
+    if inside:
+        return f": it is a section, so name one of its keys, such as {inside[0]!r}"
+    if word.replace("_", ".", 1) in choices:
+        word = word.replace("_", ".", 1)
     names = {c: c if "." in word else c.rpartition(".")[2] for c in choices}
     matches = difflib.get_close_matches(word, names.values(), 1)
     suggestions = [repr(choice) for choice, name in names.items() if name in matches]

@@ -204,7 +204,9 @@ class Translator:
             TypeError: something that is not text.
             ConfigError: a beam, penalty or budget that makes no sense.
         """
-        if isinstance(texts, str) or not isinstance(texts, Iterable):
+        if isinstance(texts, str | bytes | dict | set) or not isinstance(
+            texts, Iterable
+        ):
             return self.translate(
                 [texts], beam_size, length_penalty, batch_tokens, use_cache
             )[0]

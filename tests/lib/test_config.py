@@ -26,6 +26,7 @@ model.dmodel | model.d_model
 d_model | model.d_model
 data.source_lang | data.src_lang
 nam | name
+train_seed | train.seed
 """
 
 
@@ -71,7 +72,7 @@ data.src_lang=fr | both 'fr'
 model.tying=three-way | data.joint=true
 data.bpe_dropout=0.1 | 'spacy' has none: use tokenizer=bpe
 data.joint=true | needs subwords
-train=3 | unknown key 'train'
+train=3 | unknown key 'train': it is a section, .* 'train.seed'
 data.tgt_lang=cz | tgt_lang='cz' is no language: .*\(cs\)
 data.tgt_lang=pl | data.tokenizer=bpe.*, and another data.corpus
 """

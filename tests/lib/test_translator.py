@@ -159,6 +159,14 @@ def test_what_is_no_text_is_named(translator: nmt.Translator, bad: Any) -> None:
         translator(["ich", bad, "du"])
 
 
+@pytest.mark.parametrize("texts", [b"ich", {"ich": "I"}, {"ich", "du"}])
+def test_keys_and_texts_without_an_order_are_not_translated(
+    translator: nmt.Translator, texts: Any
+) -> None:
+    with pytest.raises(TypeError, match="text number 0 must be a str, not"):
+        translator(texts)
+
+
 @pytest.mark.parametrize("words", [True, False])
 def test_half_a_character_is_one_that_is_unknown(words: bool) -> None:
     bundled = "multi30k-en-de"
