@@ -22,6 +22,7 @@ from typing import Any
 
 import nbformat
 import torch
+from filelock import FileLock, Timeout
 
 from . import sandbox, tables
 from .assignment import LOOK
@@ -61,7 +62,11 @@ def main() -> int:
             raise ValueError(f"{reason}; {trust}")
         if options.format and not (root / STUDENTS).exists():
             raise ValueError(f"the table for {options.format} needs {root / STUDENTS}")
-        grade(**vars(options))
+        with FileLock(root / ".grading", timeout=1):
+            grade(**vars(options))
+    except Timeout:
+        print(f"error: another make grade is at work in {root}", file=sys.stderr)
+        return 2
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -21,6 +21,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import nbformat
 import pytest
+from filelock import FileLock
 from nbgrader.api import Gradebook
 
 from nmt_book.course import (
@@ -465,6 +466,18 @@ def test_one_sentence_where_nothing_can_be_graded(
     said = capsys.readouterr().err
     assert "apt install bubblewrap" in said and "TRUSTED=1" in said
     assert len(said.splitlines()) == 1
+
+
+def test_one_class_is_graded_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(grade, "made_names", lambda root: [])
+    monkeypatch.setattr(grade, "grade", lambda **_: pytest.fail("it graded"))
+    line = ["grade", "--trusted", "--course", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", line)
+    with FileLock(tmp_path / ".grading"):
+        assert grade.main() == 2
+    assert "another make grade is at work" in capsys.readouterr().err
 
 
 # ----------------------------------------------------------------------------- make
