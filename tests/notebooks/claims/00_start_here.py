@@ -104,6 +104,8 @@ def test_a_faultless_sentence_gets_little_probability(chapter: Any) -> None:
 def test_the_loop_by_hand_gives_the_translation(chapter: Any) -> None:
     library = chapter.translator.translate(chapter.pair.src, beam_size=1).text
     assert chapter.translator.tgt_tokenizer.decode(chapter.written) == library
+    cross = chapter.translation.attention.cross[-1][0].mean(0)  # (T, S)
+    assert cross[5:7].argmax(-1).tolist() == [6, 5], "vélo and noir cross"
     steps = nmt.sentence_log_probs(
         chapter.translator, [nmt.Pair(chapter.pair.src, library)]
     )[0] / (len(chapter.written) + 1)

@@ -1,9 +1,11 @@
 """What the page on mistakes says of the trained tiny model, in numbers."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import nmt_lib as nmt
+from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import limit_search, replace_parts
 
 
@@ -38,6 +40,8 @@ def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
         assert same >= 95
         typed = stay(chapter, chapter.TYPED, **{part: function})
         assert 50 < typed < 165 and typed / 2 < same - 10
+    german = SimpleNamespace(tiny=nmt.Translator.load(chapter.german))
+    assert stay(german, list(captions()), attention=zero_scores) < 25  # of 50
 
 
 def test_without_the_causal_mask_translations_stay_and_the_loss_does_not(
