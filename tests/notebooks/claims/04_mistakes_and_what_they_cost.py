@@ -1,9 +1,11 @@
 """What the page on mistakes says of the trained tiny model, in numbers."""
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import nmt_lib as nmt
+from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import limit_search, replace_parts
 
 
@@ -27,7 +29,7 @@ def stay(chapter: Any, texts: list[str], use_cache: bool = False, **parts: Any) 
 def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
     chapter: Any,
 ) -> None:
-    """Nineteen models kept 64 to 143 of the 200 typed ones."""
+    """22 models kept 60 to 152 of the 200 typed ones; only no_root fewer than 64."""
     for part, function in (
         ("attention", chapter.no_root),
         ("attention", zero_scores),
@@ -38,13 +40,15 @@ def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
         assert same >= 95
         typed = stay(chapter, chapter.TYPED, **{part: function})
         assert 50 < typed < 165 and typed / 2 < same - 10
+    german = SimpleNamespace(tiny=nmt.Translator.load(chapter.german))
+    assert stay(german, list(captions()), attention=zero_scores) < 25  # of 50
 
 
 def test_without_the_causal_mask_translations_stay_and_the_loss_does_not(
     chapter: Any,
 ) -> None:
     same, surprise = kept(chapter, causal_mask=chapter.all_visible)
-    assert same >= 85 and surprise > 3
+    assert same >= 90 and surprise > 3
 
 
 def test_sine_and_cosine_exchanged_is_a_disaster_when_put_in(chapter: Any) -> None:
