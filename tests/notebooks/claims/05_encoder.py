@@ -20,12 +20,14 @@ def test_sub_layers_collapse_with_and_without_a_norm(chapter: Any) -> None:
 def test_pre_ln_keeps_words_apart_and_post_ln_a_few_hundredths(chapter: Any) -> None:
     post, pre = (last(chapter.shares, name) for name in ("post-LN", "pre-LN"))
     assert min(post) > 0.005 and max(post) < 0.08
+    summed = last(chapter.shares, "sum only")  # 47 of 50 seeds
+    assert sum(map(float.__lt__, post, summed)) >= 3
     assert min(pre) > 0.25 and max(pre) < 0.6 and 0.33 < sum(pre) / 5 < 0.5
 
 
 def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> None:
-    for name in ("post-LN", "pre-LN"):
-        assert min(last(chapter.halved, name)) > 0.6
+    post, pre = (last(chapter.halved, name) for name in ("post-LN", "pre-LN"))
+    assert min(post + pre) > 0.6 and 0.95 < sum(post) / sum(pre) < 1.05
 
 
 def test_only_in_pre_ln_late_layers_change_less(chapter: Any) -> None:
@@ -39,7 +41,8 @@ def test_the_sum_explodes_and_the_norms_bound_the_length(chapter: Any) -> None:
     lengths = chapter.lengths
     assert max(last(lengths, "sub-layers only")) < 0.05
     assert min(last(lengths, "sum only")) > 500
-    assert max(last(lengths, "pre-LN")) < 45
+    tripled = sum(run[-1] / run[0] for run in lengths["pre-LN"]) / 5
+    assert 2.4 < tripled < 3.5  # 50 seeds: 2.2 to 3.4, on average 2.7 to 3.2
     assert last(lengths, "post-LN") == pytest.approx(5 * [8], abs=0.01)
 
 

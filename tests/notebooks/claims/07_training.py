@@ -38,11 +38,9 @@ def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
     for found in chapter.differs.values():
         at_once = found["3e-3 at once"]
         assert at_once[0] > 0.2 and at_once[1] < 0.15 and max(at_once[20:]) < 0.005
+        assert all(min(some) < 0.7 * some[0] for some in found.values())
         others = [some for some in found.values() if some is not at_once]
         assert all(some[-1] > 0.4 for some in others)
-    assert all(
-        min(some) < 0.7 * some[0] for some in chapter.differs["encoder"].values()
-    )
     assert (chapter.p.amax(0) - chapter.p.amin(0)).max() < 0.005
 
 
@@ -121,6 +119,7 @@ def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
     assert right["honest"] >= 15
     assert right["leaky"] <= (5 if chapter.config.train.seed else 0)  # 15 seeds: 0 to 3
     assert right["copier"] <= 1 and chapter.copied[-1] < 0.05
+    assert all(len({*text.lower().split()}) <= 1 for text in said)  # a word, or none
 
 
 def test_the_leaky_model_hardly_needs_the_source(chapter: Any) -> None:
@@ -136,7 +135,7 @@ def test_the_leaky_model_hardly_needs_the_source(chapter: Any) -> None:
 def test_a_hundred_sentences_are_memorised_without_remedies(chapter: Any) -> None:
     assert chapter.training["plain"][-1] < 0.05
     plain, both = chapter.validation.values()
-    assert 6 < plain.index(min(plain)) < 20 and plain[-1] > min(plain) + 0.2
+    assert 6 < plain.index(min(plain)) < 17 and plain[-1] > min(plain) + 0.2
     assert both[-1] < min(both) + 0.2
     assert all(a < b for a, b in zip(both[16:], plain[16:], strict=True))
 
@@ -148,6 +147,7 @@ def test_the_trained_model_and_dropout(chapter: Any) -> None:
     q[0] += 0.9
     last = chapter.run.history[-1]
     assert last["train_loss"] > -(q * q.log()).sum() > 3 * last["valid_loss"]
+    assert last["valid_loss"] < 1.1 * min(h["valid_loss"] for h in chapter.run.history)
     model, batch, losses = chapter.run.model, chapter.batch, {}
     for training in (True, False):
         model.train(training)

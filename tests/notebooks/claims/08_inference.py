@@ -47,7 +47,12 @@ def test_half_of_the_sentences_survive_sampling_and_more_of_the_short_ones(
     survive = nmt.sentence_log_probs(chapter.translator, pairs)  # [500]
     short = torch.tensor([len(pair.tgt.split()) < 9 for pair in pairs])
     p = torch.tensor(survive).exp()  # (500,)
-    assert p[short].mean() > p[~short].mean() + 0.05
+    assert p[short].mean() > p[~short].mean() + 0.05 and 0.5 < p.mean() < 0.7
+    right = 0
+    for pair in pairs[:100]:
+        drawn = chapter.sample(chapter.start(chapter.translator, pair.src), 0.5, 50)
+        right += chapter.words.decode(drawn) == pair.tgt
+    assert right >= 90  # 7 models: 0.98 or 0.99 of all
 
 
 def test_two_of_the_bad_translations_are_search_errors(chapter: Any) -> None:
@@ -68,8 +73,10 @@ def test_two_of_the_bad_translations_are_search_errors(chapter: Any) -> None:
 def test_over_the_captions_a_beam_finds_what_greedy_search_misses(chapter: Any) -> None:
     texts = (FOLDER / "captions.txt").read_text(encoding="utf-8").split("\n")[:50]
     found = [
-        chapter.german.translate(texts, beam_size=K, length_penalty=0.0) for K in (1, 5)
+        chapter.german.translate(texts, beam_size=K, length_penalty=0.0)
+        for K in (1, 5, 60)
     ]
+    assert all(c.score < b.score + 0.01 for b, c in zip(*found[1:], strict=True))
     better = [b.score > a.score + 0.01 for a, b in zip(found[0], found[1], strict=True)]
     assert len(texts) == 50 and 5 <= sum(better) <= 9
     assert 8 < sum(len(one.tokens) for one in found[1]) / 50 < 10
