@@ -63,7 +63,7 @@ def test_a_longer_neighbour_moves_no_logit(chapter: Any) -> None:
 def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
     chapter: Any,
 ) -> None:
-    """17 models: 0 to 4 of 50 of the corpus, 39 to 109 of 200 that are typed."""
+    """17 models: 0 to 4 of 50 of the corpus, 39 to 120 of 200 that are typed."""
     german = {chapter.last_norm_missing: 0, chapter.target_mask_unused: 12}
     for mistake, kept in german.items():
         with redirect_stdout(io.StringIO()) as printed:

@@ -27,7 +27,7 @@ def test_order_is_learnt_before_gender(chapter: Any) -> None:
         )
         for name, judge in chapter.judges.items()
     }
-    assert min(won.pop("trained").values()) >= 90
+    assert min(won.pop("trained").values()) > 80  # 11 models: 91 to 100
     for student in won.values():
         order = min(student["roles"], student["adjective place"])
         assert order > 85 and max(student["agreement"], student["pronoun"]) < order
