@@ -87,7 +87,7 @@ def test_each_effect_of_large_first_weights_costs_alone(chapter: Any) -> None:
 
 def test_large_first_weights_learn_far_slower_and_the_curve_falls(chapter: Any) -> None:
     small, large = map(late, chapter.starts.values())
-    assert large > 2.5 * small
+    assert large > 3.3 * small
     for curve in chapter.starts["N(0, 1) times √d"]:
         assert curve[-1] < 0.5 * curve[2]
 
@@ -117,7 +117,8 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
-    assert chapter.lab.with_dropout(chapter.trained, pairs) > 185
+    lost = chapter.right["nothing"] - chapter.lab.with_dropout(chapter.trained, pairs)
+    assert lost < 4
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
