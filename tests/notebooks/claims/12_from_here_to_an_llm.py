@@ -82,4 +82,5 @@ def test_a_single_stack_needs_nearly_twice_the_operations(chapter: Any) -> None:
 def test_the_single_stack_writes_what_it_has_learnt(chapter: Any) -> None:
     assert chapter.loss < 0.5
     written = chapter.write(chapter.writer, chapter.corpus.valid[0].src)
-    assert len(set(written.split()) & {"Le", "garçon", "ne", "pleure", "pas."}) >= 3
+    said = set(written.split()) & {"Le", "garçon", "ne", "pleure", "pas."}
+    assert len(said) >= (4 if chapter.config.train.seed else 5)  # 6 seeds: 5
