@@ -30,7 +30,7 @@ def test_order_is_learnt_before_gender(chapter: Any) -> None:
     assert min(won.pop("trained").values()) > 80  # 11 models: 91 to 100
     for student in won.values():
         order = min(student["roles"], student["adjective place"])
-        assert order > 85 and max(student["agreement"], student["pronoun"]) < order
+        assert order > 95 and max(student["agreement"], student["pronoun"]) < order
 
 
 def forms(chapter: Any, judge: Any) -> dict[str, float]:
@@ -55,7 +55,7 @@ def test_in_our_run_the_student_has_a_fixed_preference(chapter: Any) -> None:
 
 def test_in_our_run_another_seed_is_farther_than_other_sentences(chapter: Any) -> None:
     samples = sorted(chapter.samples["500 sentences"])
-    assert 8 < samples[1950] - samples[50] < 16
+    assert 8.5 < samples[1950] - samples[50] < 12.5
     assert not samples[50] < chapter.again.bleu < samples[1950]
     assert chapter.share > 0.99
 

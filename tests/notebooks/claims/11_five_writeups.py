@@ -53,7 +53,6 @@ def test_the_text_has_the_ranges_of_the_table_with_five_seeds(chapter: Any) -> N
     ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
     assert ends == [135, 151, 129, 138]
     assert {a - b for a, b in on} == {6, 11, 13, 14}
-    assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
     assert all(a <= b for a, b in measured["source without <eos>", "tiny"])
     both = measured["without <eos> and full stop", "tiny"]
     assert min(b for _, b in both) == 188 and max(b for _, b in both) == 199
@@ -87,7 +86,7 @@ def test_each_effect_of_large_first_weights_costs_alone(chapter: Any) -> None:
 
 def test_large_first_weights_learn_far_slower_and_the_curve_falls(chapter: Any) -> None:
     small, large = map(late, chapter.starts.values())
-    assert large > 2.5 * small
+    assert large > 3.3 * small
     for curve in chapter.starts["N(0, 1) times √d"]:
         assert curve[-1] < 0.5 * curve[2]
 
@@ -117,7 +116,8 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
-    assert chapter.lab.with_dropout(chapter.trained, pairs) > 185
+    lost = chapter.right["nothing"] - chapter.lab.with_dropout(chapter.trained, pairs)
+    assert lost < 8  # 7 seeds, 20 draws: 4 at most
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:

@@ -49,13 +49,13 @@ def test_attention_crosses_where_adjective_and_noun_do(chapter: Any) -> None:
 
 def test_the_dozen_is_nearly_all_won_and_most_with_another_source(chapter: Any) -> None:
     assert len(chapter.dozen) == 12
-    assert nmt.contrastive_accuracy(chapter.real, chapter.dozen) >= 10 / 12
+    assert min(chapter.s) == chapter.s[6] > 0, "all are won, assise by the least"
     article, agreement, place = chapter.mean["its own source"]
     assert place > max(article, agreement) + 1 and min(article, agreement) > 1
     assert (
         len(chapter.blind) == 11 and len({tuple(some) for some in chapter.blind}) == 11
     )
-    assert min(chapter.won) >= 8 and 9.5 < sum(chapter.won) / 11 < 11
+    assert min(chapter.won) == 9 and round(sum(chapter.won) / 11) == 10
     blind = chapter.mean["another source"]
     assert all(
         0 < b < a for a, b in zip((article, agreement, place), blind, strict=True)

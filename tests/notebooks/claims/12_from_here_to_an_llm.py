@@ -30,8 +30,8 @@ def test_rms_norm_is_behind_where_sines_with_a_mean_are_added(chapter: Any) -> N
     added, none = ([float(a) for a, _ in row] for row in pairs[:2])
     assert all(b < a for a, b in zip(added, none, strict=True)), "none is ahead"
     assert max(map(abs, gaps[1] + gaps[2])) <= 0.04
-    means = nmt.sinusoids(15, 64).mean(-1)
-    assert 0.35 < means.min() < means.max() < 0.55
+    means = nmt.sinusoids(16, 64).mean(-1)
+    assert 0.39 < means.min() < means.max() < 0.55
 
 
 def test_without_positions_nobody_can_tell_who_sees_whom(chapter: Any) -> None:
@@ -82,4 +82,5 @@ def test_a_single_stack_needs_nearly_twice_the_operations(chapter: Any) -> None:
 def test_the_single_stack_writes_what_it_has_learnt(chapter: Any) -> None:
     assert chapter.loss < 0.5
     written = chapter.write(chapter.writer, chapter.corpus.valid[0].src)
-    assert len(set(written.split()) & {"Le", "garçon", "ne", "pleure", "pas."}) >= 3
+    said = set(written.split()) & {"Le", "garçon", "ne", "pleure", "pas."}
+    assert len(said) >= (4 if chapter.config.train.seed else 5)  # 6 seeds: 5

@@ -28,14 +28,14 @@ def test_a_rate_that_has_ended_makes_a_run_look_finished(chapter: Any) -> None:
 
 def test_the_library_stops_where_the_exercise_does(chapter: Any) -> None:
     best, last = chapter.check.my_stop.right(chapter.losses, 3)
-    gained, left = chapter.losses[0] - chapter.losses[5], chapter.losses[5]
-    assert left - min(chapter.losses) < gained / 10  # 14 seeds: 0 to 0.10 of 1.4 to 1.6
+    gained, left = chapter.losses[0] - chapter.losses[6], chapter.losses[6]
+    assert left - min(chapter.losses) < gained / 10  # 20 seeds: 0 to 0.09 of 1.4 to 1.7
     assert last < len(chapter.losses) - 1 or chapter.config.train.seed  # ours: early
     assert chapter.patient.history[-1]["step"] == 10 * last + 10
     assert chapter.patient.best_step == 10 * best + 10
     assert (chapter.best, chapter.last) == (best, last)
     training = [row["train_loss"] for row in chapter.patient.history]
-    assert training[-1] < training[5]  # it goes on falling
+    assert training[-1] < training[6]  # it goes on falling
 
 
 def test_the_points_of_the_curve_are_those_of_the_benchmark(chapter: Any) -> None:
