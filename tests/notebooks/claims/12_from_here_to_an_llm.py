@@ -83,4 +83,4 @@ def test_the_single_stack_writes_what_it_has_learnt(chapter: Any) -> None:
     assert chapter.loss < 0.5
     written = chapter.write(chapter.writer, chapter.corpus.valid[0].src)
     said = set(written.split()) & {"Le", "garçon", "ne", "pleure", "pas."}
-    assert len(said) >= (4 if chapter.config.train.seed else 5)  # 6 seeds: 5
+    assert len(said) >= (3 if chapter.config.train.seed else 5)  # 10 seeds: 4 or 5
