@@ -38,7 +38,7 @@ def test_in_our_run_long_sentences_suffer_most_with_one_vector(chapter: Any) -> 
 
 
 def test_attention_with_half_the_updates_is_far_better(chapter: Any) -> None:
-    assert chapter.right > 490 and chapter.right > 500 - len(chapter.wrong) + 50
+    assert chapter.right > 490 and chapter.right > 500 - len(chapter.wrong) + 20
 
 
 def test_in_our_run_a_third_of_the_wrong_sentences_differ_in_one_word(
@@ -53,7 +53,7 @@ def test_the_gradient_falls_before_training(chapter: Any) -> None:
     random = chapter.untrained
     falls = random["one vector"][1:] / random["one vector"][:-1]
     assert 1.5 < falls.mean() < 1.75 and random["one vector"][0] < 1e-10
-    assert random["Transformer"].min() > 0.3
+    assert random["Transformer"].min() > 0.2
 
 
 def test_after_training_the_gradient_is_largest_at_the_first_words(

@@ -70,7 +70,7 @@ def test_without_projections_a_word_mostly_finds_itself(chapter: Any) -> None:
 def test_undivided_scores_let_little_gradient_through(chapter: Any) -> None:
     for divided, undivided in zip(*chapter.curves.values(), strict=True):
         assert 0.25 < divided[-1] < 0.35
-        assert 0.25 < undivided[4] / divided[4] < 0.55  # d_k is 64
+        assert 0.2 < undivided[4] / divided[4] < 0.6  # d_k is 64: 0.28 to 0.43
         assert undivided[7] / divided[7] < 1 / 200  # d_k is 512
     table = chapter.jacobian(chapter.random_products(512).softmax(-1))
     assert 0.15 < (table.norm(dim=(1, 2)) > 0.1).float().mean() < 0.27

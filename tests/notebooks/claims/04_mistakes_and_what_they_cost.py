@@ -39,7 +39,7 @@ def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
         same = stay(chapter, sources(chapter), **{part: function})
         assert same >= 95
         typed = stay(chapter, chapter.TYPED, **{part: function})
-        assert 50 < typed < 165 and typed / 2 < same - 10
+        assert 40 < typed < 170 and typed / 2 < same - 10
     german = SimpleNamespace(tiny=nmt.Translator.load(chapter.german))
     assert stay(german, list(captions()), attention=zero_scores) < 25  # of 50
 
@@ -100,5 +100,5 @@ def test_a_move_by_one_is_harmless_in_test_sentences_only_and_five_is_not(
             (chapter.TYPED, 1),
         )
     )
-    assert one >= 95 and five <= min(50, one - 25)
-    assert 50 <= typed <= 150 and typed / 2 < one - 10
+    assert one >= 93 and five <= min(50, one - 25)
+    assert 40 <= typed <= 160 and typed / 2 < one - 10

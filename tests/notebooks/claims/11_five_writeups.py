@@ -123,7 +123,7 @@ def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
     """Without both, 19 models lose 0 to 13 of 200; two of them lose none."""
     nothing, eos, full_stop, both = chapter.right.values()
-    assert min(eos, full_stop) >= nothing - 4 and both <= nothing
+    assert min(eos, full_stop) >= nothing - 4 and both <= nothing + 1
 
 
 def test_their_lines_stop(chapter: Any) -> None:
