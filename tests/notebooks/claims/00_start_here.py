@@ -65,11 +65,11 @@ def test_nearly_all_that_is_typed_is_answered_without_a_warning(chapter: Any) ->
 def test_a_full_stop_costs_nothing_in_test_sentences_but_some_typed_ones(
     chapter: Any,
 ) -> None:
-    """Of 18 models: 0 to 3 of 500 change; 12 to 33 of 61, and with one model 3."""
+    """Of 22 models: 0 to 3 of 500 change; 12 to 36 of 61, and with one model 3."""
     typed = [text for text in chapter.TYPED if text[-1].isalnum()]
     assert len(typed) == 61
     test = [pair.src.removesuffix(".") for pair in chapter.test]
-    for texts, least, most in (typed, 2, 45), (test, 0, 5):
+    for texts, least, most in (typed, 2, 50), (test, 0, 5):
         with_stop = chapter.translator.translate([f"{text}." for text in texts])
         answers = [answer.text for answer in with_stop]
         same = share(chapter.translator.translate(texts), answers)

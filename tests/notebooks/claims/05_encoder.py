@@ -19,7 +19,7 @@ def test_sub_layers_collapse_with_and_without_a_norm(chapter: Any) -> None:
 
 def test_pre_ln_keeps_words_apart_and_post_ln_a_few_hundredths(chapter: Any) -> None:
     post, pre = (last(chapter.shares, name) for name in ("post-LN", "pre-LN"))
-    assert min(post) > 0.005 and max(post) < 0.08
+    assert min(post) > 0.005 and max(post) < 0.1
     summed = last(chapter.shares, "sum only")  # 47 of 50 seeds
     assert sum(map(float.__lt__, post, summed)) >= 3
     assert min(pre) > 0.25 and max(pre) < 0.6 and 0.33 < sum(pre) / 5 < 0.5

@@ -42,7 +42,7 @@ def test_nearly_all_that_a_reader_types_is_answered(chapter: Any) -> None:
 def test_half_of_the_sentences_survive_sampling_and_more_of_the_short_ones(
     chapter: Any,
 ) -> None:
-    assert 35 <= sum(chapter.right) <= 75
+    assert 30 <= sum(chapter.right) <= 80
     pairs = chapter.corpus.test
     survive = nmt.sentence_log_probs(chapter.translator, pairs)  # [500]
     short = torch.tensor([len(pair.tgt.split()) < 9 for pair in pairs])

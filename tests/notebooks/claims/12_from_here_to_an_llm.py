@@ -19,7 +19,7 @@ def test_the_gate_is_ahead_and_added_sines_are_no_help_yet(chapter: Any) -> None
     losses, first = chapter.losses, chapter.losses["pre-LN"]
     assert losses["gated"] < first
     assert max(losses["rotary"], losses["no positions"]) < first + 0.05
-    assert all(abs(loss - first) < 0.6 for loss in losses.values())
+    assert all(abs(loss - first) < 0.8 for loss in losses.values())
 
 
 def test_rms_norm_is_behind_where_sines_with_a_mean_are_added(chapter: Any) -> None:
