@@ -73,6 +73,6 @@ def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
         lines = printed.getvalue().splitlines()
         same = [int(line.split()[2]) for line in lines if "with yours, " in line]
         assert same[0] >= 45 and same[1] <= 170 and abs(same[2] - kept) < 3
-        if not kept:  # 6 models: from 1.06 or 1.07 to 1.01 to 1.04
-            better, usual = re.findall(r"1\.\d+", lines[1])
-            assert float(better) < float(usual) - 0.01
+        yours, usual = map(float, re.findall(r"\d+\.\d+", lines[1]))
+        # 6 models: from 1.06 or 1.07 to 1.01 to 1.04, or to 8 to 13
+        assert yours > 3 if kept else yours < usual - 0.005
