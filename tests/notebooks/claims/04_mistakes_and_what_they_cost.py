@@ -91,7 +91,7 @@ def test_as_much_weight_moves_and_a_translation_stays_where_the_model_is_sure(
 def test_a_move_by_one_is_harmless_in_test_sentences_only_and_five_is_not(
     chapter: Any,
 ) -> None:
-    """19 models kept 97 to 100 and 13 to 46 of 100, and 77 to 145 of 200 typed."""
+    """26 models kept 95 to 100 and 13 to 48 of 100, and 67 to 145 of 200 typed."""
     one, five, typed = (
         stay(chapter, texts, table=partial(nmt.sinusoids, start=start))
         for texts, start in (
@@ -100,5 +100,5 @@ def test_a_move_by_one_is_harmless_in_test_sentences_only_and_five_is_not(
             (chapter.TYPED, 1),
         )
     )
-    assert one >= 93 and five <= min(50, one - 25)
+    assert one >= 93 and five <= min(60, one - 25)
     assert 40 <= typed <= 160 and typed / 2 < one - 10
