@@ -47,7 +47,9 @@ def test_four_ways_to_break_it(chapter: Any) -> None:
         "The cat is red.": "Le chat est rouge.",
         "Where is the cat?": "Où est le chat ?",
     }
-    assert share(chapter.translator(list(right)), list(right.values())) == 0
+    answers = [answer.text for answer in chapter.translator(list(right))]
+    withstood = list(map(str.__eq__, answers, right.values()))
+    assert not any(withstood[1:])  # one model of 25 is right about the soup
     training = [pair.src for pair in chapter.corpus.train]
     assert not any("soup ate" in text or "?" in text for text in training)
     assert not any(re.search("is (red|blue|white|black)", text) for text in training)
@@ -78,6 +80,8 @@ def test_a_full_stop_costs_nothing_in_test_sentences_but_some_typed_ones(
 
 def test_in_our_run_a_comma_takes_the_place_of_the_stop(chapter: Any) -> None:
     assert chapter.translator("The dog is old").text == "Le chien est vieux,."
+    woman = chapter.translator("The soup ate the woman.").text
+    assert woman == "La femme a mangé la femme."
 
 
 def test_with_dropout_the_model_gives_what_label_smoothing_asks_for(
