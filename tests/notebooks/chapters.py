@@ -46,7 +46,7 @@ nbval.kernel.KernelManager = partial(
 
 SEED = int(os.environ.get("NMT_SEED", "0"))
 # Another kind of processor rounds otherwise, so it trains other weights.
-OURS = torch.backends.cpu.get_capability() == "AVX512"
+OURS = torch.backends.cpu.get_cpu_capability() == "AVX512"
 RESEED = f"""\
 import torch as _torch
 _seed = _torch.manual_seed
