@@ -11,7 +11,7 @@ With ``NMT_SEED=n`` (``make seeds``) a chapter draws other random numbers: its m
 are trained with ``train.seed=n``, and ``torch.manual_seed(k)`` gets ``k + 1000 n``.
 Every claim must hold all the same, unless it is called ``test_in_our_run_…``: then the
 sentence of the chapter says so, too. On another kind of processor than that of the
-stored run (``chapter.ours`` is False), no model is one of the page's, either.
+stored run (``chapter.our_cpu`` is False), no model is one of the page's, either.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ CALL = """\
 import pathlib, runpy, types
 TYPED = pathlib.Path({path!r}).parents[1] / "typed.txt"
 TYPED = TYPED.read_text(encoding="utf-8").splitlines()
-runpy.run_path({path!r})[{name!r}](types.SimpleNamespace(**globals(), ours={ours}))"""
+runpy.run_path({path!r})[{name!r}](
+    types.SimpleNamespace(**globals(), our_cpu={ours}))"""
 
 
 class Chapter(IPyNbFile):

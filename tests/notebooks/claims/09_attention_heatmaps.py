@@ -23,7 +23,9 @@ def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> Non
     rates = chapter.rates  # (n_layers, H)
     assert rates.min() < 0.4 and rates[-1].mean() + 0.15 < rates[0].mean()
     assert chapter.shifted.min() > 0.6 and chapter.shifted[-1].min() > 0.65
-    if chapter.ours and chapter.config.train.seed in chapter.lab.SIDES:  # of the page
+    if (
+        chapter.our_cpu and chapter.config.train.seed in chapter.lab.SIDES
+    ):  # of the page
         first, last = 1 - rates[0].mean(), 1 - rates[-1].mean()
         assert 0.28 < first < 0.4 and 0.61 < last < 0.79
         assert chapter.shifted.min() > 0.77
@@ -49,7 +51,7 @@ def test_whom_it_believes_is_as_the_page_says(chapter: Any) -> None:
     """The six of the page, and in any model the two numbers add up to nearly 1."""
     rows = chapter.lab.exchange_of(chapter.translator)
     assert 0.85 < sum(rows["all open"]) < 1
-    sides = chapter.ours and chapter.lab.SIDES.get(chapter.config.train.seed)
+    sides = chapter.our_cpu and chapter.lab.SIDES.get(chapter.config.train.seed)
     nothing = rows["noun, French words and detour closed"]
     assert max(map(abs, nothing)) < (0.1 if sides else 0.3)  # a seventh: 0.21
     if sides:
